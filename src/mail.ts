@@ -4,8 +4,8 @@
  * What the server says may quote the address, so errors name its reply code and the command only.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readSecretFile } from './setting-file.ts';
 
 export interface MailSettings {
   /** `smtp://host:587` (STARTTLS) or `smtps://host:465`. */
@@ -45,24 +45,11 @@ export class MailError extends Error {
   override readonly name = 'MailError';
 }
 
-/** `mail.passwordFile` is not usable. */
-export class MailFileError extends Error {}
-
 const timeouts = {
   dnsTimeout: 10_000,
   connectionTimeout: 10_000,
   greetingTimeout: 10_000,
   socketTimeout: 30_000,
-};
-
-const readPassword = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    throw new MailFileError(
-      `mail.passwordFile: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
 };
 
 const domainOf = (from: string): string => /@([^@>\s]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
@@ -78,14 +65,18 @@ const replySchema = z.object({
   permanent: z.boolean().optional(),
 });
 
-/** @param plainAllowed Whether `smtp://` may go on without TLS. */
+/**
+ * @param plainAllowed Whether `smtp://` may go on without TLS.
+ * @throws SettingFileError for a password file that cannot be read.
+ */
 export const openMailer = (
   { url, user, passwordFile, from }: MailSettings,
   { plainAllowed }: { readonly plainAllowed: boolean },
 ): Mailer => {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === 'smtps:';
-  const password = passwordFile === undefined ? undefined : readPassword(passwordFile);
+  const password =
+    passwordFile === undefined ? undefined : readSecretFile('mail.passwordFile', passwordFile);
   const settings = {
     ...timeouts,
     host: hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -37,6 +37,7 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
   ['package', 'relying-party', /^src\/relying-party\//],
   // Charts and the client speak it too, so it stands below them.
   ['package', 'protocol', /^src\/protocol\//],
+  ['package', 'loopback', /^src\/loopback\.ts/],
   ['machines', 'machines', /^machines\//],
   ['core', 'core', /^(src|workers)\//],
 ];

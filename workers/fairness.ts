@@ -6,6 +6,7 @@ import { toError } from '../packages/engine/src/redis/to-error.ts';
 import type { TurnWorker } from '../packages/engine/src/turn-worker.ts';
 import { type FairOrder, sortFairly } from '../src/jobs/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
+import { createCompany, createRounds } from '../src/registry/rounds.ts';
 
 /** A new job waits at most this long to be sorted in, when the process is not short of CPU. */
 const everyMs = 10;
@@ -68,11 +69,6 @@ const maxOfOne = 8;
 /** An application is alone when no other one has begun a turn for this time. */
 const aloneAfterMs = 10_000;
 
-interface Lane {
-  running: number;
-  readonly waiting: (() => void)[];
-}
-
 /**
  * Lets the jobs that a process has taken begin their turns in fair order. All share one CPU: with
  * sixteen jobs of one application in hand, a job of another one would wait behind all of them. So
@@ -83,36 +79,33 @@ interface Lane {
  * @param now Milliseconds, of a clock that is never set.
  */
 export const createTurns = (now: () => number = () => performance.now()) => {
-  /** Of applications that have jobs in hand. The one that was served last is the last. */
-  const lanes = new Map<string, Lane>();
-  let latest = { apId: '', at: Number.NEGATIVE_INFINITY };
-  /** Of another application than the latest. */
-  let latestOther = latest;
+  const rounds = createRounds<string, () => void>();
+  const company = createCompany<string>(aloneAfterMs, now);
+  const running = new Map<string, number>();
   let serving = false;
 
-  const note = (apId: string): void => {
-    if (latest.apId !== apId) latestOther = latest;
-    latest = { apId, at: now() };
-  };
+  const runningOf = (apId: string): number => running.get(apId) ?? 0;
 
-  const isAlone = (apId: string): boolean =>
-    now() - (latest.apId === apId ? latestOther : latest).at >= aloneAfterMs;
+  /** @returns Whether one waited. */
+  const beginNext = (apId: string): boolean => {
+    const begin = rounds.take(apId);
+    if (begin === undefined) return false;
+    running.set(apId, runningOf(apId) + 1);
+    begin();
+    return true;
+  };
 
   const serve = (): void => {
     serving = false;
-    for (const [apId, lane] of lanes) {
-      const alone = isAlone(apId);
-      const begun = lane.waiting.splice(
-        0,
-        alone ? lane.waiting.length : lane.running < maxOfOne ? 1 : 0,
-      );
-      lane.running += begun.length;
-      for (const begin of begun) begin();
-      if (begun.length === 0 || alone) continue;
-      lanes.delete(apId);
-      lanes.set(apId, lane);
-      serveSoon();
-      return;
+    for (const apId of rounds.lanes()) {
+      if (company.isAlone(apId)) {
+        let isLeft = true;
+        while (isLeft) isLeft = beginNext(apId);
+      } else if (runningOf(apId) < maxOfOne) {
+        beginNext(apId);
+        serveSoon();
+        return;
+      }
     }
   };
   const serveSoon = (): void => {
@@ -123,22 +116,21 @@ export const createTurns = (now: () => number = () => performance.now()) => {
 
   return {
     run: async <T>(apId: string, turn: () => Promise<T>): Promise<T> => {
-      const lane = lanes.get(apId) ?? { running: 0, waiting: [] };
-      lanes.set(apId, lane);
-      note(apId);
-      if (lane.waiting.length === 0 && isAlone(apId)) lane.running += 1;
+      company.note(apId);
+      if (!rounds.has(apId) && company.isAlone(apId)) running.set(apId, runningOf(apId) + 1);
       else {
         await new Promise<void>((resolve) => {
-          lane.waiting.push(resolve);
+          rounds.add(apId, resolve);
           serveSoon();
         });
       }
       try {
         return await turn();
       } finally {
-        lane.running -= 1;
-        if (lane.running === 0 && lane.waiting.length === 0) lanes.delete(apId);
-        else serveSoon();
+        const left = runningOf(apId) - 1;
+        if (left === 0) running.delete(apId);
+        else running.set(apId, left);
+        if (!rounds.isEmpty()) serveSoon();
       }
     },
   };

@@ -24,10 +24,10 @@ import type { Devices } from '../src/sscd/devices.ts';
 import { createAnswer } from '../src/transactions/answers.ts';
 import { receiptJobName, signatureJobName } from '../src/transactions/contract.ts';
 import { createDeviceLock, createIsOver } from '../src/transactions/device-lock.ts';
-import { createReadEnd } from '../src/transactions/outcomes.ts';
+import type { ReadEnd } from '../src/transactions/outcomes.ts';
 import type { Seals } from '../src/transactions/seal.ts';
 import type { Shard } from '../src/transactions/shards.ts';
-import { createFind, type FindTransaction } from '../src/transactions/transactions.ts';
+import type { FindTransaction } from '../src/transactions/transactions.ts';
 import { createTurns, keepFair } from './fairness.ts';
 import type { StepLog, TransactionLog, UpstreamLog } from './log.ts';
 import { createReceiptWorkflow } from './receipt.worker.ts';
@@ -80,6 +80,8 @@ export interface WorkersOptions {
   readonly services?: Pick<OtherServices, 'trust' | 'maxCalls'>;
   readonly custody: KeyCustody;
   readonly seals: Seals;
+  readonly readEnd: ReadEnd;
+  readonly find: FindTransaction;
   readonly concurrency: number;
   readonly lockMs: number;
   readonly stalledCheckMs: number;
@@ -123,11 +125,9 @@ const unreadable = (names: readonly string[]): string =>
 export const startWorkers = (options: WorkersOptions) => {
   const { shards, blocking, prefix, retention, now, log } = options;
   const answer = createAnswer(shards, options);
-  const readEnd = createReadEnd({ ...options, onError: log.trouble });
   const deviceLock = createDeviceLock(blocking, prefix, now, createIsOver(shards, now));
-  const find = createFind({ ...options, readEnd });
   const more = (options.more ?? []).map((open) =>
-    open({ redis: blocking, find, onError: log.trouble }),
+    open({ redis: blocking, find: options.find, onError: log.trouble }),
   );
   /** The first that waits for this end. */
   const tellFirst =
@@ -203,9 +203,7 @@ export const startWorkers = (options: WorkersOptions) => {
       ...common,
       abandon,
       queue: shard.receipts.queue,
-      workflows: [
-        createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams, readEnd }),
-      ],
+      workflows: [createReceiptWorkflow({ ...options, shard, place, deviceLock, upstreams })],
       workflowOf: () => ({ name: receiptJobName }),
       tellEnd: tellFirst(more.map(({ tellReceipted }) => tellReceipted)),
     });

@@ -4,7 +4,7 @@
  */
 import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../packages/engine/src/define.ts';
-import { createEngine, type Locate, turnBusyTimeoutMs } from '../packages/engine/src/engine.ts';
+import type { Engine } from '../packages/engine/src/engine.ts';
 import { createOthers } from '../packages/engine/src/other.ts';
 import type { CreateEvidence } from '../src/evidence/create-evidence.ts';
 import { instanceIdOf } from '../src/workflows/contract.ts';
@@ -43,8 +43,8 @@ export interface WorkflowWorkOptions
   readonly receiptSeconds: number;
   /** As the service runs them (src/workflows/workflows.ts). */
   readonly workflows: readonly Workflow[];
-  /** Where their instances are. */
-  readonly locate: Locate;
+  /** Finds their instances, and waits while a turn of theirs runs. */
+  readonly engine: Engine;
   /** Makes the evidence of processes. */
   readonly createEvidence: CreateEvidence;
 }
@@ -52,7 +52,7 @@ export interface WorkflowWorkOptions
 export const createWorkflowWork =
   (options: WorkflowWorkOptions): OpenWork =>
   (shared) => {
-    const engine = createEngine(options.locate, options.now, turnBusyTimeoutMs);
+    const { engine } = options;
     // Charts of one's own reach instances of the application that theirs belongs to.
     const others = createOthers({
       engine,
@@ -60,7 +60,7 @@ export const createWorkflowWork =
       inputOf: (from, input) => ({ apId: apIdOf(from), input }),
       workflowOf: asServiceWorkflow,
     });
-    const toSign = { ...options, ...shared, engine };
+    const toSign = { ...options, ...shared };
     const toTell = { ...toSign, findRun: createFindRun(toSign) };
     const activities = {
       [serviceActivities.sign]: createSignActivity(toSign, true),

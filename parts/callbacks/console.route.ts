@@ -1,15 +1,7 @@
 /** Callbacks: the list of dead ones, and the replay of one or of all by a filter. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import {
-  answer,
-  badCursor,
-  nameOf,
-  present,
-  type Refusal,
-  refuse,
-  refusedRole,
-} from '../../src/console/answers.ts';
+import { answer, badCursor, refuse } from '../../src/console/answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import {
   json,
@@ -21,14 +13,16 @@ import {
   text,
   time,
 } from '../../src/console/input.ts';
+import { nameOf, present, refuseOrder } from '../../src/console/order-errors.ts';
 import { queryOf } from '../../src/console/pages/markup.ts';
 import { readNotice } from '../../src/console/pages/notices.ts';
 import { forbiddenPage, unknownPage } from '../../src/console/pages/session-pages.ts';
 import { needs } from '../../src/console/session/session.ts';
 import type { CallbackHosts } from './hosts.ts';
+import { callbackErrors } from './notices.ts';
 import { callbacksPage } from './page.ts';
 import { callbackBulkPage, callbackPlanPage } from './plan-page.ts';
-import { type CallbackError, type CallbackReplays, callbacksPerSecond } from './replays.ts';
+import { type CallbackReplays, callbacksPerSecond } from './replays.ts';
 
 const rowsOnPage = 50;
 const maxText = 256;
@@ -46,20 +40,11 @@ const replayBody = z.strictObject({
   perSecond: z.number().min(min).max(max).default(usual),
 });
 
-const refusals: Readonly<Record<CallbackError | 'unknown' | 'not-dead', Refusal>> = {
-  role: refusedRole,
-  reason: [422, 'reason', 'reason must have at most 500 characters'],
-  rate: [400, 'bad-request', 'perSecond is out of bounds'],
-  nothing: [409, 'nothing', 'There is no dead callback like that'],
-  unknown: [404, 'unknown', 'There is no such callback'],
-  'not-dead': [409, 'not-dead', 'It has been delivered, or will be tried again by itself'],
-};
-
 const notices = {
   replayed: 'callback-replayed',
   'not-dead': 'callback-not-dead',
   role: 'role',
-  reason: 'reason',
+  reason: 'callback-reason',
 } as const;
 
 const written = (field = ''): string => field.trim().slice(0, maxText);
@@ -106,7 +91,7 @@ export const createCallbackRoutes = (
       ...order,
       operator: c.get('session').operator,
     });
-    return 'refused' in done ? refuse(...refusals[done.refused]) : answer(done);
+    return 'refused' in done ? refuseOrder(callbackErrors[done.refused]) : answer(done);
   });
 
   routes.post(
@@ -116,7 +101,7 @@ export const createCallbackRoutes = (
     async (c) => {
       const { reason } = c.req.valid('json');
       const result = await callbacks.replay(c.req.param('id'), c.get('session').operator, reason);
-      return present(result, 'replayed', refusals);
+      return present(result, 'replayed', callbackErrors);
     },
   );
 

@@ -1,10 +1,10 @@
 /**
  * Makes a callback job of every end of a transaction whose application has subscribed.
  *
- * Ends are read afterwards from the events of the queues. The position in the events is stored
- * after the jobs, so a process may die anywhere: what is read again is added again, and a job whose
- * id exists is not added twice. For the same reason two processes that both hold a shard do no
- * harm, and neither does a position that moves back.
+ * Ends are read afterwards from the events of the queues (src/history/follower.ts). The position in
+ * the events is stored after the jobs, so a process may die anywhere: what is read again is added
+ * again, and a job whose id exists is not added twice. For the same reason two processes that both
+ * hold a shard do no harm, and neither does a position that moves back.
  *
  * Ends older than a day are not reported: their job, which prevents a second report, is kept for
  * two days only.
@@ -12,19 +12,18 @@
  * Subscribers are those of all running processes (subscribers.ts): during a roll-out a
  * process with an older configuration may be the one that reads the events.
  */
-import { catchUp, sinceGap } from '../../src/history/catch-up.ts';
 import {
+  type Changes,
   eventsArguments,
   eventsScript,
-  type Read,
   readAnswer,
   untilRead,
 } from '../../src/history/events.ts';
+import { createFollower } from '../../src/history/follower.ts';
 import { readJobs } from '../../src/history/jobs.ts';
 import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
 import { createLeaderTask } from '../../src/history/leader-task.ts';
 import { beginning, type EventPosition } from '../../src/history/position.ts';
-import type { Since } from '../../src/history/scan-queues.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
@@ -74,7 +73,7 @@ const readEnded = async (
   redis: RedisClient,
   keys: ShardKeys,
   since: EventPosition,
-): Promise<Read & { readonly ids: readonly string[] }> => {
+): Promise<Changes> => {
   const [streams, from] = eventsArguments(keys, since);
   const { rest, ...read } = readAnswer(await redis.eval(endedScript, 2, ...streams, ...from));
   return { ...read, ids: rest.map(String) };
@@ -87,7 +86,7 @@ export const callbackJob = (id: string, data: CallbackMessage, tries: number) =>
   opts: { jobId: id, attempts: tries },
 });
 
-export const createFollower = (options: FollowerOptions) => {
+export const createCallbackFollower = (options: FollowerOptions) => {
   const {
     redis,
     prefix,
@@ -121,11 +120,12 @@ export const createFollower = (options: FollowerOptions) => {
     const position = async (): Promise<EventPosition | undefined> =>
       readPosition(await redis.get(positionKey));
 
-    const keep = async ({ signatures, receipts }: EventPosition): Promise<void> => {
-      await redis.set(positionKey, `${signatures} ${receipts}`);
-    };
+    /** Earlier ends are not reported, during the first scan and later. */
+    let firstScanSince: number | undefined;
+    const oldest = (): number => firstScanSince ?? now() - toldForMs;
 
-    const addJobs = async (ids: readonly string[], since: number): Promise<void> => {
+    const addJobs = async (ids: readonly string[]): Promise<void> => {
+      const since = oldest();
       // Other jobs in the queue end as faults and are no transactions.
       const own = ids.filter((id) => shardOf(id, shards.length) === index);
       if (own.length === 0) return;
@@ -141,51 +141,32 @@ export const createFollower = (options: FollowerOptions) => {
       );
     };
 
-    /** @returns Whether it was done to the end. */
-    const lookThrough = async (
-      from: EventPosition,
-      since: Since,
-      earliest: number,
-    ): Promise<boolean> => {
-      const read = await catchUp({
-        redis,
-        keys,
-        from,
-        since,
-        see: async (ids) => {
-          if (!(await duty.mayGoOn())) return false;
-          await addJobs(ids, earliest);
-          return true;
-        },
-        follow: async (at) => {
-          const ended = await readEnded(redis, keys, at);
-          if (ended.gaps.length === 0) await addJobs(ended.ids, earliest);
-          return ended;
-        },
-      });
-      if (read === undefined) return false;
-      await keep(read);
-      return true;
-    };
-
-    /** @returns Whether there is more to do at once. */
-    const step = async (): Promise<boolean> => {
-      const oldest = now() - toldForMs;
-      const from = await position();
-      if (from === undefined) {
+    const follower = createFollower<EventPosition>({
+      redis,
+      keys,
+      mayGoOn: duty.mayGoOn,
+      position,
+      begin: async (scan) => {
         const since = beganAt - startLastsMs;
-        const nowhere = { signatures: beginning, receipts: beginning };
-        return lookThrough(nowhere, { signatures: since, receipts: since }, since);
-      }
-      const { ids, position: to, gaps, more } = await readEnded(redis, keys, from);
-      if (gaps.length > 0) return lookThrough(from, sinceGap(from, gaps, oldest), oldest);
-      await addJobs(ids, oldest);
-      if (to.signatures !== from.signatures || to.receipts !== from.receipts) await keep(to);
-      return more;
-    };
+        firstScanSince = since;
+        try {
+          const nowhere = { signatures: beginning, receipts: beginning };
+          return await scan(nowhere, { signatures: since, receipts: since });
+        } finally {
+          firstScanSince = undefined;
+        }
+      },
+      read: (_, since) => readEnded(redis, keys, since),
+      handle: async (stored, to, ids) => {
+        await addJobs(ids);
+        if (to !== stored) await redis.set(positionKey, `${to.signatures} ${to.receipts}`);
+        return to;
+      },
+      oldest,
+    });
 
     return {
-      start: () => duty.start(async () => ((await step()) ? 0 : pollMs)),
+      start: () => duty.start(async () => ((await follower.step()) === 'more' ? 0 : pollMs)),
       close: duty.close,
       idle: () => untilRead(redis, keys, position, pollMs),
     };
@@ -210,4 +191,4 @@ export const createFollower = (options: FollowerOptions) => {
   };
 };
 
-export type Follower = ReturnType<typeof createFollower>;
+export type CallbackFollower = ReturnType<typeof createCallbackFollower>;

@@ -5,7 +5,7 @@ import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
 import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
 import { type CallbackProvider, subscribersIn } from './configuration.ts';
 import { createDeliver, type LinkTo } from './deliver.ts';
-import { createFollower, type FollowerOptions } from './follower.ts';
+import { createCallbackFollower, type FollowerOptions } from './follower.ts';
 
 export interface CallbackSideOptions
   extends Omit<PostOptions, 'allowedHosts'>,
@@ -23,7 +23,7 @@ export const startCallbacks = async (options: CallbackSideOptions) => {
   const apIds = subscribersIn(providers);
   const deliver = createDeliver({ ...options, ...createPosts({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
-  const follower = apIds.size > 0 ? createFollower({ ...options, apIds }) : undefined;
+  const follower = apIds.size > 0 ? createCallbackFollower({ ...options, apIds }) : undefined;
   await workers.ready();
   follower?.start();
   return {

@@ -3,15 +3,12 @@
  *
  * Passwords and keys come from files, which are read once, and go into bodies and TLS alone.
  */
-import { readFileSync } from 'node:fs';
 import { type Calls, createCalls } from '../../src/client/calls.ts';
 import { createFetches } from '../../src/client/fetch.ts';
 import { usableRoots } from '../../src/pki/roots.ts';
+import { readSecretFile, readSettingFile, SettingFileError } from '../../src/setting-file.ts';
 import { serviceOrigin, type Upstream } from '../../src/sscd/device.ts';
 import type { GatewaySettings } from './configuration.ts';
-
-/** A file that `gateways` names is not usable. The message has the key, not the path. */
-export class GatewayFileError extends Error {}
 
 export interface Gateway {
   readonly settings: Pick<GatewaySettings, 'name' | 'url' | 'authority' | 'mode' | 'repeats'>;
@@ -40,20 +37,10 @@ const minPauseMs = 20;
 /** For answers that need no person: calls.ts. */
 const timeoutMs = 15_000;
 
-const readAt = (key: string, path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new GatewayFileError(
-      `${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-};
-
 const rootsIn = (key: string, pem: string): readonly Uint8Array[] => {
   const roots = usableRoots(pem);
   if (roots !== undefined) return roots;
-  throw new GatewayFileError(`${key}: the file has no usable certificate (PEM)`);
+  throw new SettingFileError(key, 'the file has no usable certificate (PEM)');
 };
 
 /**
@@ -91,8 +78,11 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
   } = settings;
   const key = (member: string): string => `gateways[${index}].${member}`;
   const read = (member: string, path: string | undefined): string | undefined =>
-    path === undefined ? undefined : readAt(key(member), path);
-  const apPassword = read('apPasswordFile', apPasswordFile)?.replace(/\r?\n$/, '');
+    path === undefined ? undefined : readSettingFile(key(member), path).toString('utf8');
+  const apPassword =
+    apPasswordFile === undefined
+      ? undefined
+      : readSecretFile(key('apPasswordFile'), apPasswordFile);
   const fetches = createFetches(url, {
     cert: read('tls.certFile', tls.certFile),
     key: read('tls.keyFile', tls.keyFile),
@@ -104,7 +94,7 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
     upstream: { origin: serviceOrigin(name), timeoutMs },
     trust: rootsIn(
       key('trustAnchorsFile'),
-      readAt(key('trustAnchorsFile'), settings.trustAnchorsFile),
+      readSettingFile(key('trustAnchorsFile'), settings.trustAnchorsFile).toString('utf8'),
     ),
     calls: (signal) => createCalls({ ...common, fetch: fetches.once, signal }),
     asks: (signal) => createCalls({ ...common, fetch: fetches.repeatable, signal }),
@@ -115,7 +105,7 @@ const openGateway = (settings: GatewaySettings, index: number, now: () => number
   return { gateway, close: fetches.close };
 };
 
-/** @throws GatewayFileError */
+/** @throws SettingFileError */
 export const openGateways = (settings: readonly GatewaySettings[], now: () => number) => {
   const opened = new Map(
     settings.map((each, index) => [each.name, openGateway(each, index, now)] as const),

@@ -6,7 +6,7 @@ import { openGateways } from './gateways.ts';
 import { createGatewayNotes } from './notes.ts';
 import { createAskProfile } from './profile.ts';
 
-/** @throws GatewayFileError */
+/** @throws SettingFileError */
 export const openGatewayServices = ({
   settings,
   now,

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { createJsonSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createTextSealer, deriveKey } from '../../src/pki/sealed-json.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Phones } from './phones.ts';
 import { activationKey } from './secrets.ts';
@@ -63,16 +63,14 @@ export const createActivations = ({
   readonly phones: Pick<Phones, 'read' | 'putNumber'>;
   readonly now: () => number;
 }) => {
-  const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phone activations'));
+  const sealer = createTextSealer(deriveKey(serviceKey, 'paraph phone activations'));
   const keyOf = (id: string): string => `${prefix}:phone-code:${id}`;
   const placeOf = (id: string): string => `phone code ${id}`;
 
   const read = async (id: string): Promise<Found | undefined> => {
     if (!/^[\w-]{11}$/.test(id)) return undefined;
     const [sealed, used] = await redis.hmget(keyOf(id), 'sealed', 'used');
-    const { data } = contentSchema.safeParse(
-      sealer.open(placeOf(id), Buffer.from(sealed ?? '', 'base64')),
-    );
+    const { data } = contentSchema.safeParse(sealer.open(placeOf(id), sealed));
     const number = data && (await phones.read(data.msisdn));
     if (data === undefined || number?.invitation?.id !== id) return undefined;
     const { at = now() } = readUse(used) ?? {};
@@ -93,7 +91,7 @@ export const createActivations = ({
       const id = randomBytes(idBytes).toString('base64url');
       const secret = randomBytes(secretBytes);
       const content = { msisdn, key: activationKey(secret).toString('base64url'), makesRoom };
-      const sealed = sealer.seal(placeOf(id), content).toString('base64');
+      const sealed = sealer.seal(placeOf(id), content);
       await redis.hset(keyOf(id), 'sealed', sealed);
       await redis.pexpire(keyOf(id), Math.ceil(lifeMs));
       const expiresAt = now() + lifeMs;

@@ -11,7 +11,7 @@
  * | `push:<id>` | sealed: where its browser takes messages |
  */
 import { z } from 'zod';
-import { createJsonSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createTextSealer, deriveKey } from '../../src/pki/sealed-json.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 
 const gateSchema = z.discriminatedUnion('kind', [
@@ -154,13 +154,13 @@ export const createPhones = ({
   /** Wrong PINs in a row that block a phone. */
   readonly pinTries: number;
 }) => {
-  const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phones'));
+  const sealer = createTextSealer(deriveKey(serviceKey, 'paraph phones'));
   const keyOf = (msisdn: string): string => `${prefix}:phone:${msisdn}`;
   const placeOf = (msisdn: string, field: string): string => `phone ${msisdn} ${field}`;
   const seal = (msisdn: string, field: string, value: unknown): string =>
-    sealer.seal(placeOf(msisdn, field), value).toString('base64');
+    sealer.seal(placeOf(msisdn, field), value);
   const open = (msisdn: string, field: string, sealed: string | undefined): unknown =>
-    sealer.open(placeOf(msisdn, field), Buffer.from(sealed ?? '', 'base64'));
+    sealer.open(placeOf(msisdn, field), sealed);
 
   const recordIn = (msisdn: string, field: string, sealed: string | null | undefined) =>
     phoneSchema.safeParse(open(msisdn, field, sealed ?? undefined)).data;

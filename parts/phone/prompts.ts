@@ -6,7 +6,7 @@
  * the phone again after a crash does not come back. Prompts are sealed, because they hold the text.
  */
 import { z } from 'zod';
-import { createJsonSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createTextSealer, deriveKey } from '../../src/pki/sealed-json.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 
 const dataSchema = z.discriminatedUnion('kind', [
@@ -118,7 +118,7 @@ export const createPhonePrompts = ({
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
 }) => {
-  const sealer = createJsonSealer(deriveKey(serviceKey, 'paraph phone prompts'));
+  const sealer = createTextSealer(deriveKey(serviceKey, 'paraph phone prompts'));
   const keyOf = (msisdn: string): string => `${prefix}:phone:${msisdn}:prompts`;
   const placeOf = (msisdn: string, id: string): string => `phone prompt ${msisdn} ${id}`;
 
@@ -132,8 +132,7 @@ export const createPhonePrompts = ({
     sealed: string | undefined,
   ): PhonePrompt | undefined => {
     if (sealed === undefined) return undefined;
-    const content = sealer.open(placeOf(msisdn, id), Buffer.from(sealed, 'base64'));
-    const { data } = promptSchema.safeParse(content);
+    const { data } = promptSchema.safeParse(sealer.open(placeOf(msisdn, id), sealed));
     return data && { ...data, id };
   };
 
@@ -154,7 +153,7 @@ export const createPhonePrompts = ({
     /** Shows a prompt. The same one again changes nothing. */
     put: async (msisdn: string, { id, ...prompt }: PhonePrompt): Promise<void> => {
       const key = keyOf(msisdn);
-      const sealed = sealer.seal(placeOf(msisdn, id), prompt).toString('base64');
+      const sealed = sealer.seal(placeOf(msisdn, id), prompt);
       const [isNew, , count] = await carryOut(
         redis.multi().hsetnx(key, id, sealed).pexpire(key, keptMs).hlen(key),
       );

@@ -1,7 +1,7 @@
 /** The secrets of this room, and what is stored in their place: never a secret itself. */
 import { createHmac, hash } from 'node:crypto';
 import { z } from 'zod';
-import { createJsonSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createSealedTexts, deriveKey } from '../../src/pki/sealed-json.ts';
 
 export const hashOf = (secret: string | Uint8Array): string => hash('sha256', secret, 'base64url');
 
@@ -56,7 +56,6 @@ export const recoveryHash = (written: string): string =>
   hashOf(written.toUpperCase().replace(/[^0-9A-Z]/g, ''));
 
 const contentSchema = z.tuple([z.string(), z.string(), z.string()]);
-const place = 'phone cookie';
 const maxLength = 512;
 
 export interface PhoneCookie {
@@ -68,16 +67,13 @@ export interface PhoneCookie {
 /** The value of a phone's cookie names number and phone, and nobody but the service can read it. */
 export const createPhoneCookies = (serviceKey: Uint8Array) => {
   const key = deriveKey(serviceKey, 'paraph phone cookies');
-  const sealer = createJsonSealer(key);
+  const texts = createSealedTexts(key, 'phone cookie', contentSchema, maxLength);
   return {
-    write: ({ msisdn, phone, secret }: PhoneCookie): string =>
-      sealer.seal(place, [msisdn, phone, secret]).toString('base64url'),
+    write: ({ msisdn, phone, secret }: PhoneCookie): string => texts.write([msisdn, phone, secret]),
     /** @returns Undefined for what this service has not made. */
     read: (value: string | undefined): PhoneCookie | undefined => {
-      if (value === undefined || value.length > maxLength || !/^[\w-]+$/.test(value))
-        return undefined;
-      const { data } = contentSchema.safeParse(sealer.open(place, Buffer.from(value, 'base64url')));
-      return data && { msisdn: data[0], phone: data[1], secret: data[2] };
+      const content = texts.read(value);
+      return content && { msisdn: content[0], phone: content[1], secret: content[2] };
     },
     /** A challenge for one purpose, the same each time. 32 bytes, base64url. */
     challengeFor: (purpose: string): string =>

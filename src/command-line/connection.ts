@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { type Calls, createCalls } from '../client/calls.ts';
 import type { Reply } from '../client/reply.ts';
 import { defaultUrl } from '../environment.ts';
+import { isLoopbackHost } from '../loopback.ts';
 import { type CliContext, Ended, UsageError, variable } from './context.ts';
 
 export interface ConnectionFlags {
@@ -58,9 +59,6 @@ const readPassword = (context: CliContext, name: string | undefined): string | u
   return password;
 };
 
-const isLoopback = ({ hostname }: URL): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
-
 /**
  * @param secret Name of a secret that is sent there: a warning is printed when the URL is not
  * https.
@@ -73,7 +71,7 @@ export const serviceUrl = (
   secret?: string,
 ): string => {
   const url = parseUrl(given ?? variable(context, 'PARAPH_URL') ?? defaultUrl);
-  if (secret !== undefined && url.protocol === 'http:' && !isLoopback(url)) {
+  if (secret !== undefined && url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     context.stderr.write(
       `paraph: ${secret} is sent without encryption, because the URL is not https.\n`,
     );

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { isSecureAddress } from '../registry/web-address.ts';
+import { createKeptFetch } from '../relying-party/kept-fetch.ts';
 import { fetchJson } from '../relying-party/read-json.ts';
 
 const address = z.string().refine(isSecureAddress);
@@ -38,11 +39,6 @@ export const createDiscovery = ({
   readonly now: () => number;
 }) => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  let found: Discovered | string = 'it was not asked yet';
-  let foundAt = Number.NEGATIVE_INFINITY;
-  let triedAt = Number.NEGATIVE_INFINITY;
-  let flight: Promise<void> | undefined;
-
   const read = async (): Promise<Discovered | string> => {
     const fetched = await fetchJson(url, 'application/json', fetch, timeoutMs);
     if (typeof fetched === 'string')
@@ -58,25 +54,13 @@ export const createDiscovery = ({
       : 'its discovery document is that of another issuer';
   };
 
-  const load = async (): Promise<void> => {
-    triedAt = now();
-    const next = await read();
-    flight = undefined;
-    if (typeof next === 'string' && typeof found !== 'string') return;
-    found = next;
-    if (typeof next !== 'string') foundAt = triedAt;
-  };
+  const kept = createKeptFetch({ fetch: read, now, cooldownMs });
 
   return {
     /** @returns For a log why there is none. Never rejects. */
     find: async (): Promise<Discovered | string> => {
-      const time = now();
-      const isFresh = typeof found !== 'string' && time - foundAt < maxAgeMs && time >= foundAt;
-      const sinceMs = time - triedAt;
-      if (!isFresh && flight === undefined && (sinceMs >= cooldownMs || sinceMs < 0))
-        flight = load();
-      if (!isFresh) await flight;
-      return found;
+      if (kept.isOlderThan(maxAgeMs)) await kept.refresh();
+      return kept.value() ?? kept.failure() ?? 'it was not asked yet';
     },
   };
 };

@@ -5,9 +5,9 @@
  *
  * Sources: OpenID Connect Core 3.1 and 9, RFC 6749 2.3.1 (how a secret is sent).
  */
-import { readFileSync } from 'node:fs';
 import { createJwksCache, type JwksCache } from '../relying-party/index.ts';
 import { hashOfAlgorithm } from '../relying-party/token.ts';
+import { readSecretFile, SettingFileError } from '../setting-file.ts';
 import { type CodeLogin, createCodeLogin, type LoginProvider } from './code-login.ts';
 import { createDiscovery, type Discovered } from './discovery.ts';
 import type { LoginProblem } from './login-problem.ts';
@@ -40,21 +40,12 @@ const proofOf = (
     : 'it takes no client with a secret (token_endpoint_auth_methods_supported)';
 };
 
-/** `operations.openidProvider.clientSecretFile` is not usable. */
-export class ProviderFileError extends Error {}
-
-/** @throws ProviderFileError */
+/** @throws SettingFileError */
 export const readClientSecret = (path: string): string => {
-  const refuse = (why: string): never => {
-    throw new ProviderFileError(`operations.openidProvider.clientSecretFile: ${why}`);
-  };
-  let secret = '';
-  try {
-    secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    return refuse(`the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  return secret === '' ? refuse('the file is empty') : secret;
+  const key = 'operations.openidProvider.clientSecretFile';
+  const secret = readSecretFile(key, path);
+  if (secret === '') throw new SettingFileError(key, 'the file is empty');
+  return secret;
 };
 
 export const createProviderLogin = ({

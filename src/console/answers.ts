@@ -14,24 +14,4 @@ export const answer = (body: object, status = 200): Response =>
 export const refuse = (...[status, error, message]: Refusal): Response =>
   answer({ error, message }, status);
 
-/** The result of an order, as the rooms return it. */
-type Result = string | { readonly refused: string };
-type NameOf<R> = R extends { readonly refused: infer Why } ? Why & string : R & string;
-
-export const nameOf = <R extends Result>(result: R): NameOf<R> =>
-  (typeof result === 'string' ? result : result.refused) as NameOf<R>;
-
-/** @param good The successful result. @param refusals The answers to all others. */
-export const present = <R extends Result, Good extends string>(
-  result: R,
-  good: Good,
-  refusals: Readonly<Record<Exclude<NameOf<R>, Good>, Refusal>>,
-): Response => {
-  const name: string = nameOf(result);
-  if (name === good) return answer({ result: name });
-  const refusal: Refusal = refusals[name as Exclude<NameOf<R>, Good>];
-  return refuse(...refusal);
-};
-
-export const refusedRole: Refusal = [403, 'forbidden', 'Your role does not allow this'];
 export const badCursor: Refusal = [400, 'bad-request', 'cursor is none'];

@@ -3,11 +3,12 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Operator } from '../operators/operator.ts';
 import type { BulkKind, ReplaySelection } from '../operators/replays.ts';
-import { answer, nameOf, present, type Refusal, refuse, refusedRole } from './answers.ts';
+import { answer } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
 import { createLookUps } from './look-ups.ts';
+import { nameOf, type OrderErrorName, present, refuseOrder } from './order-errors.ts';
 import { queryOf } from './pages/markup.ts';
 import { readNotice } from './pages/notices.ts';
 import { type PlanModel, planPage } from './pages/plan-pages.ts';
@@ -44,15 +45,14 @@ const selectionOf = ({ kind, filter, ids }: z.output<typeof selection>): ReplayS
   return { kind, filter: { ...filterOf(rest), maxAttempts } };
 };
 
-type Refused = 'role' | 'reason' | 'nothing' | 'rate' | 'unknown' | 'not-running';
-const refusals: Readonly<Record<Refused, Refusal>> = {
-  role: refusedRole,
-  reason: [422, 'reason', 'reason is needed'],
-  nothing: [409, 'nothing', 'There is nothing to replay or to cancel'],
-  rate: [400, 'bad-request', 'perSecond is out of bounds'],
-  unknown: [404, 'unknown', 'There is no such bulk replay'],
-  'not-running': [409, 'not-running', 'It is over, or being stopped already'],
-};
+const errors = {
+  role: 'role',
+  reason: 'reason',
+  nothing: 'nothing',
+  rate: 'rate',
+  unknown: 'bulk-unknown',
+  'not-running': 'not-running',
+} as const satisfies Record<string, OrderErrorName>;
 
 const wrongFilter = (): string =>
   messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.');
@@ -80,7 +80,7 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     const { reason, perSecond, ...selected } = c.req.valid('json');
     const started = await replays.start(selectionOf(selected), { perSecond, operator, reason });
     return 'refused' in started
-      ? refuse(...refusals[started.refused])
+      ? refuseOrder(errors[started.refused])
       : answer({ ...started, plan: shownPlan(operator.role, started.plan) }, 202);
   });
 
@@ -92,14 +92,14 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
 
   routes.get('/admin/api/replays/:id', async (c) => {
     const report = await replays.report(c.req.param('id'));
-    if (report === undefined) return refuse(...refusals.unknown);
+    if (report === undefined) return refuseOrder(errors.unknown);
     return answer(shownBulk(c.get('session').operator.role, report));
   });
 
   /** Without the single transactions. */
   routes.get('/admin/api/replays/:id/progress', async (c) => {
     const bulk = await replays.progress(c.req.param('id'));
-    if (bulk === undefined) return refuse(...refusals.unknown);
+    if (bulk === undefined) return refuseOrder(errors.unknown);
     return answer(shownBulk(c.get('session').operator.role, bulk));
   });
 
@@ -110,7 +110,7 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     async (c) => {
       const { reason } = c.req.valid('json');
       const result = await replays.stop(c.req.param('id'), c.get('session').operator, reason);
-      return present(result, 'stopping', refusals);
+      return present(result, 'stopping', errors);
     },
   );
 
@@ -184,9 +184,9 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
   routes.post('/admin/replays/:id/stop', needs('operator'), async (c) => {
     const id = c.req.param('id');
     const result = nameOf(await replays.stop(id, c.get('session').operator));
-    return result === 'unknown'
-      ? c.html(unknownPage('bulk replay'), 404)
-      : c.redirect(`/admin/replays/${encodeURIComponent(id)}?notice=${result}`, 303);
+    if (result === 'unknown') return c.html(unknownPage('bulk replay'), 404);
+    const notice = result === 'stopping' ? result : errors[result];
+    return c.redirect(`/admin/replays/${encodeURIComponent(id)}?notice=${notice}`, 303);
   });
 
   return routes;

@@ -6,22 +6,15 @@ import type { TransactionRow } from '../history/row.ts';
 import type { Change } from '../history/watch.ts';
 import { doneBy } from '../operators/audit.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
-import {
-  answer,
-  badCursor,
-  nameOf,
-  present,
-  type Refusal,
-  refuse,
-  refusedRole,
-} from './answers.ts';
+import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
 import { exportFormats, exportRows } from './export.ts';
 import { filterOf, readFilter, transactionFilter, withoutGuesses } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
 import { createLookUps } from './look-ups.ts';
-import { type Notice, readNotice } from './pages/notices.ts';
+import { nameOf, type OrderErrorName, present, refuseOrder } from './order-errors.ts';
+import { readNotice } from './pages/notices.ts';
 import { messagePage, unknownPage } from './pages/session-pages.ts';
 import { type ReplayOffer, transactionPage } from './pages/transaction-page.ts';
 import { transactionsPage } from './pages/transactions-page.ts';
@@ -34,30 +27,26 @@ const detailQuery = z.object({ reveal: z.stringbool().default(true) });
 const eventsQuery = z.object({ rows: z.stringbool().default(false) });
 const rowsOnPage = 50;
 
-const unknown: Refusal = [404, 'unknown', 'There is no such transaction'];
+const unknown = 'transaction-unknown';
 
-const replayRefusals = {
+const replayErrors = {
   unknown,
-  'not-failed': [409, 'not-failed', 'The transaction has not failed, or is being replayed already'],
-  login: [409, 'login', 'A login is not replayed: its session has ended'],
-  workflow: [409, 'workflow', 'A workflow has asked for it; the workflow asks again, not a replay'],
-  never: [409, 'never', 'This fault is never replayed by this service (operations.replay.policy)'],
-  role: [403, 'forbidden', 'Your role does not allow this replay'],
-  reason: [422, 'reason', 'reason is needed for this fault'],
-  'too-many': [
-    429,
-    'too-many',
-    'This person has been prompted often enough just now; try again in ten seconds',
-  ],
-} as const satisfies Record<string, Refusal>;
+  'not-failed': 'not-failed',
+  login: 'login',
+  workflow: 'workflow',
+  never: 'never',
+  role: 'role',
+  reason: 'reason',
+  'too-many': 'too-many',
+} as const satisfies Record<string, OrderErrorName>;
 
-const cancelRefusals = {
+const cancelErrors = {
   unknown,
-  'too-late': [409, 'too-late', 'It has ended, or the person has answered'],
-  busy: [503, 'busy', 'A worker is at it; ask again'],
-  role: refusedRole,
-  reason: [422, 'reason', 'reason is needed'],
-} as const satisfies Record<string, Refusal>;
+  'too-late': 'too-late',
+  busy: 'busy',
+  role: 'role',
+  reason: 'reason',
+} as const satisfies Record<string, OrderErrorName>;
 
 /** What the filter suggests comes from so many of the newest transactions. */
 const suggestedRows = 500;
@@ -118,7 +107,7 @@ export const createTransactionRoutes = (
   routes.get('/admin/api/transactions/:id', query(detailQuery), async (c) => {
     const { reveal } = c.req.valid('query');
     const detail = await details.read(c.req.param('id'), c.get('session'), reveal);
-    return detail === undefined ? refuse(...unknown) : answer(detail);
+    return detail === undefined ? refuseOrder(unknown) : answer(detail);
   });
 
   const withRows = async (change: Change, role: Role): Promise<object> => {
@@ -173,7 +162,7 @@ export const createTransactionRoutes = (
 
   routes.get('/admin/api/transactions/:id/events', async (c) => {
     const id = c.req.param('id');
-    if ((await history.find(id)) === undefined) return refuse(...unknown);
+    if ((await history.find(id)) === undefined) return refuseOrder(unknown);
     return progressOf(c, c.get('session'), id);
   });
 
@@ -184,7 +173,7 @@ export const createTransactionRoutes = (
     async (c) => {
       const { reason } = c.req.valid('json');
       const result = await replays.replay(c.req.param('id'), c.get('session').operator, reason);
-      return present(result, 'replayed', replayRefusals);
+      return present(result, 'replayed', replayErrors);
     },
   );
 
@@ -195,7 +184,7 @@ export const createTransactionRoutes = (
     async (c) => {
       const { reason } = c.req.valid('json');
       const result = await replays.cancel(c.req.param('id'), c.get('session').operator, reason);
-      return present(result, 'cancelled', cancelRefusals);
+      return present(result, 'cancelled', cancelErrors);
     },
   );
 
@@ -272,16 +261,20 @@ export const createTransactionRoutes = (
     );
   });
 
+  const notices = {
+    replayed: 'replayed',
+    cancelled: 'cancelled',
+    ...replayErrors,
+    ...cancelErrors,
+  } as const;
   for (const order of ['replay', 'cancel'] as const) {
     routes.post(`/admin/transactions/:id/${order}`, needs('operator'), async (c) => {
       const id = c.req.param('id');
       const { reason = '' } = await readForm(c);
-      const notice: Notice | 'unknown' = nameOf(
-        await replays[order](id, c.get('session').operator, reason),
-      );
-      return notice === 'unknown'
-        ? c.html(unknownPage('transaction'), 404)
-        : c.redirect(`/admin/transactions/${encodeURIComponent(id)}?notice=${notice}`, 303);
+      const result = nameOf(await replays[order](id, c.get('session').operator, reason));
+      if (result === 'unknown') return c.html(unknownPage('transaction'), 404);
+      const path = `/admin/transactions/${encodeURIComponent(id)}`;
+      return c.redirect(`${path}?notice=${notices[result]}`, 303);
     });
   }
 

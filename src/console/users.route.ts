@@ -3,9 +3,10 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { type Operator, roles } from '../operators/operator.ts';
 import type { SubjectResult, User } from '../operators/users.ts';
-import { answer, present, type Refusal, refuse } from './answers.ts';
+import { answer, refuse } from './answers.ts';
 import type { ConsoleEnvironment, UserDeps } from './deps.ts';
 import { json, readForm, text } from './input.ts';
+import { type OrderErrorName, present } from './order-errors.ts';
 import { isConfirmed } from './pages/confirm-page.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import {
@@ -27,22 +28,13 @@ const errors = {
   'bad-subject': 'oidcSubject must have 1 to 255 characters',
 } as const;
 
-const refusals: Readonly<Record<Exclude<Change, 'changed'>, Refusal>> = {
-  unknown: [404, 'unknown', 'There is no such user'],
-  configured: [409, 'configured', 'The user is in the configuration file and is changed there'],
-  exists: [409, 'exists', 'oidcSubject belongs to another user'],
-  'bad-subject': [400, 'bad-subject', errors['bad-subject']],
-  oneself: [409, 'oneself', 'Another admin has to change this user'],
-};
-
-const notices: Readonly<Record<Change, Notice>> = {
-  changed: 'user-changed',
+const changeErrors = {
   unknown: 'user-unknown',
   configured: 'user-configured',
   exists: 'user-taken',
   'bad-subject': 'user-number',
   oneself: 'oneself',
-};
+} as const satisfies Record<Exclude<Change, 'changed'>, OrderErrorName>;
 
 const role = z.enum(roles);
 const phone = z.strictObject({ msisdn: text(40), oidcSubject: text(255) }).partial();
@@ -102,7 +94,7 @@ export const createUserRoutes = ({
   });
 
   const answerChange = async (c: Context<ConsoleEnvironment>, make: Make) =>
-    present(await change(c, make), 'changed', refusals);
+    present(await change(c, make), 'changed', changeErrors);
 
   routes.put('/admin/api/users/:name/role', needs('admin'), json(z.strictObject({ role })), (c) => {
     const { role } = c.req.valid('json');
@@ -197,7 +189,7 @@ export const createUserRoutes = ({
       return c.html(userOrderPage({ session, user: shown(user), order, fields, tokens: labels }));
     }
     const result = await change(c, make);
-    return result === 'changed' ? result : backWith(c, notices[result]);
+    return result === 'changed' ? result : backWith(c, changeErrors[result]);
   };
 
   const backChanged = (

@@ -6,9 +6,10 @@ import { z } from 'zod';
 import type { Instance } from '../../packages/engine/src/engine.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
-import { answer, type Refusal, refuse } from './answers.ts';
+import { answer } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { json, optionalReasonBody, readForm, reason } from './input.ts';
+import { type OrderErrorName, present, refuseOrder } from './order-errors.ts';
 import type { Notice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { needs } from './session/session.ts';
@@ -20,36 +21,19 @@ const sendBody = z.strictObject({
   reason: reason.optional(),
 });
 
-/** No file of the configuration exports it (any more). */
-export const undefinedWorkflow: Refusal = [
-  409,
-  'undefined',
-  'The service has no definition of this workflow: name its file in workflows of the configuration',
-];
-
-const refusals = {
-  undefined: undefinedWorkflow,
-  unknown: [404, 'unknown', 'There is no such workflow, or it has ended'],
-  busy: [503, 'busy', 'A worker is at it; ask again'],
-  refused: [409, 'refused', 'The workflow takes no such event in its state'],
-  'not-failed': [409, 'not-failed', 'The workflow has not failed, or runs again already'],
-} as const satisfies Record<string, Refusal>;
-
-const notices = {
+const sendErrors = {
   undefined: 'workflow-undefined',
-  taken: 'event-taken',
   invalid: 'event-invalid',
   refused: 'event-refused',
-  unknown: 'workflow-ended',
+  unknown: 'workflow-gone',
   busy: 'workflow-busy',
-} as const satisfies Record<string, Notice>;
+} as const satisfies Record<string, OrderErrorName>;
 
-const replayNotices = {
+const replayErrors = {
   undefined: 'workflow-undefined',
-  replayed: 'workflow-replayed',
-  refused: 'workflow-not-failed',
+  refused: 'workflow-no-replay',
   'not-failed': 'workflow-not-failed',
-} as const satisfies Record<string, Notice>;
+} as const satisfies Record<string, OrderErrorName>;
 
 const about = (operator: Operator, target: string, why: string | undefined) => ({
   ...doneBy(operator),
@@ -82,7 +66,7 @@ export const createWorkflowOrderRoutes = ({
   const isDefined = (instance: Instance): boolean =>
     workflows.versions(workflows.view(instance).name).length > 0;
 
-  const retry = async (instance: Instance): Promise<keyof typeof replayNotices> => {
+  const retry = async (instance: Instance): Promise<'replayed' | keyof typeof replayErrors> => {
     const { id } = instance;
     if (!isDefined(instance)) return 'undefined';
     const job = await workflows.locate(id).queue.getJob(id);
@@ -135,12 +119,13 @@ export const createWorkflowOrderRoutes = ({
   routes.post('/admin/api/workflows/:id/events', needs('operator'), json(sendBody), async (c) => {
     const { event, key, reason: why } = c.req.valid('json');
     const found = await find(c.req.param('id'));
-    if (found === undefined) return refuse(...refusals.unknown);
+    if (found === undefined) return refuseOrder('workflow-gone');
     const result = await send(found, c.get('session').operator, event, { key, why });
-    if (result.kind === 'invalid') return refuse(400, 'bad-request', result.message);
     if (result.kind === 'taken') return answer({ result: 'taken' });
-    const refusal: Refusal = refusals[result.kind];
-    return refuse(...refusal);
+    return refuseOrder(
+      sendErrors[result.kind],
+      result.kind === 'invalid' ? result.message : undefined,
+    );
   });
 
   routes.post(
@@ -149,11 +134,9 @@ export const createWorkflowOrderRoutes = ({
     json(optionalReasonBody),
     async (c) => {
       const found = await find(c.req.param('id'));
-      if (found === undefined) return refuse(...refusals.unknown);
+      if (found === undefined) return refuseOrder('workflow-gone');
       const result = await replay(found, c.get('session').operator, c.req.valid('json').reason);
-      if (result === 'replayed') return answer({ result });
-      const refusal: Refusal = refusals[result];
-      return refuse(...refusal);
+      return present(result, 'replayed', replayErrors);
     },
   );
 
@@ -182,15 +165,16 @@ export const createWorkflowOrderRoutes = ({
     serveForm(c, async (found, { type = '', data = '' }, why) => {
       const event = eventIn(type, data);
       if (event === undefined) return 'event-data';
-      return notices[(await send(found, c.get('session').operator, event, { why })).kind];
+      const { kind } = await send(found, c.get('session').operator, event, { why });
+      return kind === 'taken' ? 'event-taken' : sendErrors[kind];
     }),
   );
 
   routes.post('/admin/workflows/:id/replay', needs('operator'), (c) =>
-    serveForm(
-      c,
-      async (found, _, why) => replayNotices[await replay(found, c.get('session').operator, why)],
-    ),
+    serveForm(c, async (found, _, why) => {
+      const result = await replay(found, c.get('session').operator, why);
+      return result === 'replayed' ? 'workflow-replayed' : replayErrors[result];
+    }),
   );
 
   return routes;

@@ -4,12 +4,13 @@ import type { z } from 'zod';
 import type { ProcessOrder } from '../../machines/process-actions.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
-import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';
+import { answer, badCursor, refuse } from './answers.ts';
 import { boardPathOf } from './board/flow.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { readWorkflowFilter, withoutGuesses, workflowFilter } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody, text } from './input.ts';
 import { createLookUps } from './look-ups.ts';
+import { type OrderErrorName, present, refuseOrder } from './order-errors.ts';
 import { type Notice, readNotice } from './pages/notices.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { workflowPage } from './pages/workflow-page.ts';
@@ -17,39 +18,23 @@ import { workflowsPage } from './pages/workflows-page.ts';
 import { seesPeople } from './redaction.ts';
 import { needs } from './session/session.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
-import { undefinedWorkflow } from './workflow-orders.route.ts';
 
 const listQuery = workflowFilter.extend(paged(50, 200));
 const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
 const rowsOnPage = 50;
 const maxReason = 500;
 
-const unknown: Refusal = [404, 'unknown', 'There is no such workflow'];
-
 type Done = 'done' | 'unknown' | 'undefined' | 'ended' | 'busy' | 'refused' | 'too-late' | 'reason';
 
-const refusals: Readonly<Record<Exclude<Done, 'done'>, Refusal>> = {
-  unknown,
-  undefined: undefinedWorkflow,
-  ended: [409, 'ended', 'The workflow has ended'],
-  busy: [503, 'busy', 'A worker is at it; ask again'],
-  refused: [
-    409,
-    'refused',
-    'The signer cannot be asked again: a prompt is open, or the step is over',
-  ],
-  'too-late': [409, 'too-late', 'The workflow takes no cancel in its state'],
-  reason: [422, 'reason', `reason is needed, of at most ${maxReason} characters`],
-};
-
-const notices: Readonly<Record<Exclude<Done, 'done' | 'unknown'>, Notice>> = {
+const errors = {
+  unknown: 'workflow-unknown',
   undefined: 'workflow-undefined',
   ended: 'workflow-ended',
   busy: 'workflow-busy',
   refused: 'not-asked',
   'too-late': 'workflow-too-late',
   reason: 'reason',
-};
+} as const satisfies Record<Exclude<Done, 'done'>, OrderErrorName>;
 
 const pathOf = (id: string): string => `/admin/workflows/${encodeURIComponent(id)}`;
 
@@ -125,7 +110,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
 
   routes.get('/admin/api/workflows/:id', async (c) => {
     const detail = await details.read(c.req.param('id'), c.get('session'));
-    return detail === undefined ? refuse(...unknown) : answer(detail);
+    return detail === undefined ? refuseOrder(errors.unknown) : answer(detail);
   });
 
   routes.post('/admin/api/workflows/:id/cancel', needs('operator'), json(reasonBody), async (c) => {
@@ -133,13 +118,13 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
     return present(
       await cancel(c.req.param('id'), c.get('session').operator, reason),
       'done',
-      refusals,
+      errors,
     );
   });
 
   routes.post('/admin/api/workflows/:id/again', needs('operator'), json(againBody), async (c) => {
     const done = await askAgain(c.req.param('id'), c.get('session').operator, c.req.valid('json'));
-    return present(done, 'done', refusals);
+    return present(done, 'done', errors);
   });
 
   routes.get('/admin/workflows', async (c) => {
@@ -177,7 +162,7 @@ export const createWorkflowRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironmen
   const showDone = (c: Context, id: string, done: Done, good: Notice) =>
     done === 'unknown'
       ? c.html(unknownPage('workflow'), 404)
-      : c.redirect(`${pathOf(id)}?notice=${done === 'done' ? good : notices[done]}`, 303);
+      : c.redirect(`${pathOf(id)}?notice=${done === 'done' ? good : errors[done]}`, 303);
 
   routes.post('/admin/workflows/:id/cancel', needs('operator'), async (c) => {
     const id = c.req.param('id');

@@ -21,6 +21,11 @@ export interface Read {
   readonly more: boolean;
 }
 
+/** Transactions of which events tell and that are still to be handled, each once. */
+export interface Changes extends Read {
+  readonly ids: readonly string[];
+}
+
 /**
  * Redis is busy with so many for one to two milliseconds. With fewer at once the reader falls
  * behind a flood, events are trimmed unread, and a repair costs Redis more.

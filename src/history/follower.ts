@@ -1,21 +1,24 @@
 /**
- * Keeps the index of one shard up to date, step by step: by the events, by a scan where events are
- * gone, by a rebuild where there is no index. A step begins at the stored position and moves it
- * with its last write, so an interrupted step is simply done again.
+ * Follows the transactions of one shard, step by step: by the events of its queues, and by a scan
+ * of the queues where events are gone. Two follow them: the search index (index-follower.ts) and
+ * what tells applications of ends (parts/callbacks/follower.ts). What each reads of the events, and
+ * where it stores its position, are theirs.
  *
- * A step reads all events first and the jobs afterwards: a job that was added, begun and signed
- * meanwhile is read and written once.
+ * A step begins at the stored position and moves it with its last write, so an interrupted step is
+ * simply done again. It reads all events first and handles the transactions afterwards: one that
+ * was added, begun and signed meanwhile is handled once.
+ *
+ * The end stream (jobs/end-stream.ts) is another mechanism, because its readers want the opposite:
+ * each process wants the ends of its own jobs within a millisecond and keeps no position, while
+ * here one process handles all ends of a shard, at least once, after any absence.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connect.ts';
 import { catchUp, sinceGap } from './catch-up.ts';
-import type { Read } from './events.ts';
-import type { IndexStore } from './index-store.ts';
-import { type Changes, indexSubmitted } from './index-submitted.ts';
-import { readEntries } from './jobs.ts';
+import type { Changes } from './events.ts';
 import type { ShardKeys } from './keys.ts';
-import { type EventPosition, type Position, positionText } from './position.ts';
-import { rebuildShard } from './rebuild.ts';
+import type { EventPosition } from './position.ts';
+import type { Since } from './scan-queues.ts';
 
 /**
  * more   There is more to do at once.
@@ -25,119 +28,112 @@ import { rebuildShard } from './rebuild.ts';
  */
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
-/** How often events are read before what they tell is written. */
+/** Who follows. Each function gives undefined when the stored position is another by now. */
+export interface Followed<At extends EventPosition> {
+  /** The stored position; undefined before there is one. */
+  position(): Promise<At | undefined>;
+  /** A step without a stored position. */
+  begin(scan: (from: At, since: Since) => Promise<StepResult>): Promise<StepResult>;
+  /** @param since Where reading begins; it may be ahead of the stored position. */
+  read(stored: At, since: EventPosition): Promise<Changes | undefined>;
+  /**
+   * Handles transactions as they are now and then stores the position.
+   *
+   * @param to `stored` itself where the position does not move yet.
+   * @returns The position that is stored now.
+   */
+  handle(stored: At, to: At, ids: readonly string[]): Promise<At | undefined>;
+  /** A scan looks no further back: milliseconds since the epoch. */
+  readonly oldest?: () => number;
+}
+
+/** How often events are read before what they tell is handled. */
 const maxReads = 24;
 /** Between two reads, so that accepting and signing go first. */
 const pauseMs = 3;
 /** Few at a time: much data in hand makes garbage collections long, and signing waits for them. */
-const writesAtOnce = 250;
+const handledAtOnce = 250;
 /** A fifth of what the streams hold (events.ts). */
 const muchReads = 8;
 
-export const createFollower = (options: {
-  readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-  readonly store: IndexStore;
-  readonly now: () => number;
-  /** See leader-task.ts. */
-  readonly mayGoOn: () => Promise<boolean>;
-  /** Ends a rebuild, by an error. */
-  readonly signal?: AbortSignal;
-}) => {
-  const { redis, keys, store, now, mayGoOn, signal } = options;
-  /** As far as this process knows. A write with a wrong one writes nothing. */
-  let known: Position | undefined;
+export const createFollower = <At extends EventPosition>(
+  options: Followed<At> & {
+    readonly redis: RedisClient;
+    readonly keys: ShardKeys;
+    /** See leader-task.ts. */
+    readonly mayGoOn: () => Promise<boolean>;
+  },
+) => {
+  const { redis, keys, mayGoOn, position, begin, read, handle, oldest } = options;
 
-  const writeJobs = async (
-    at: Position,
-    to: Position,
-    ids: readonly string[],
-  ): Promise<Position | undefined> => store.write(at, to, await readEntries(redis, keys, ids));
-
-  const repair = async (from: Position, gaps: Read['gaps']): Promise<StepResult> => {
-    let at: Position | undefined = from;
-    const read = await catchUp({
+  const scan = async (from: At, since: Since): Promise<StepResult> => {
+    let at: At | undefined = from;
+    const end = await catchUp({
       redis,
       keys,
       from,
-      since: sinceGap(from, gaps),
+      since,
       see: async (ids) => {
         if (at === undefined || !(await mayGoOn())) return false;
-        if (ids.length > 0) at = await writeJobs(at, at, ids);
+        if (ids.length > 0) at = await handle(at, at, ids);
         return at !== undefined;
       },
-      follow: async (since) => {
-        const changes = at && (await indexSubmitted(redis, keys, at, since, now()));
-        if (at && changes && changes.changed.length > 0)
-          at = await writeJobs(at, at, changes.changed);
+      follow: async (next) => {
+        const changes = at && (await read(at, next));
+        if (at && changes && changes.ids.length > 0 && changes.gaps.length === 0)
+          at = await handle(at, at, changes.ids);
         return changes;
       },
     });
-    known = at && read && (await store.write(at, { ...at, ...read }, []));
-    return known === undefined ? 'busy' : 'more';
+    const stored = at && end && (await handle(at, { ...at, ...end }, []));
+    return stored === undefined ? 'busy' : 'more';
   };
 
-  /**
-   * Reads events up to a gap or a bound, and indexes what was just submitted.
-   *
-   * @returns What else has changed; undefined when the index stands elsewhere.
-   */
+  /** Reads events up to a gap or a bound. */
   const gather = async (
-    from: Position,
+    stored: At,
   ): Promise<(Changes & { readonly reads: number }) | undefined> => {
-    const changed = new Set<string>();
-    let position: EventPosition = from;
+    const ids = new Set<string>();
+    let at: EventPosition = stored;
     for (let reads = 1; ; reads += 1) {
-      const changes = await indexSubmitted(redis, keys, from, position, now());
+      const changes = await read(stored, at);
       if (changes === undefined) return undefined;
       // A gap behind events that were read waits for the next step.
       if (changes.gaps.length > 0 && reads > 1)
-        return { changed: [...changed], position, gaps: [], more: true, reads };
-      for (const id of changes.changed) changed.add(id);
-      position = changes.position;
+        return { ids: [...ids], position: at, gaps: [], more: true, reads };
+      for (const id of changes.ids) ids.add(id);
+      at = changes.position;
       if (!changes.more || changes.gaps.length > 0 || reads === maxReads)
-        return { ...changes, changed: [...changed], reads };
+        return { ...changes, ids: [...ids], reads };
       await delay(pauseMs);
     }
   };
 
-  const writeAll = async (from: Position, to: Position, ids: readonly string[]) => {
-    let at: Position | undefined = from;
+  const handleAll = async (from: At, to: At, ids: readonly string[]): Promise<At | undefined> => {
+    let at: At | undefined = from;
     for (
       let first = 0;
       at !== undefined && (first === 0 || first < ids.length);
-      first += writesAtOnce
+      first += handledAtOnce
     ) {
-      const end = first + writesAtOnce;
-      at = await writeJobs(at, end < ids.length ? at : to, ids.slice(first, end));
+      const end = first + handledAtOnce;
+      at = await handle(at, end < ids.length ? at : to, ids.slice(first, end));
     }
     return at;
   };
 
   return {
     step: async (): Promise<StepResult> => {
-      known ??= await store.position();
-      if (known === undefined) {
-        const built = await rebuildShard({ redis, keys, store, signal });
-        return built === undefined ? 'busy' : 'more';
-      }
-      const from = known;
+      const from = await position();
+      if (from === undefined) return begin(scan);
       const changes = await gather(from);
-      if (changes === undefined) {
-        // Another process has gone on, or the index was built anew.
-        known = undefined;
-        return 'more';
-      }
-      const { changed, gaps, more, reads } = changes;
-      if (gaps.length > 0) return repair(from, gaps);
-      const position = { ...from, ...changes.position };
-      if (positionText(position) === positionText(from)) return 'idle';
-      // If the write fails, the next step reads the position anew and finds the rest again.
-      known = await writeAll(from, position, changed);
-      if (known === undefined || more) return 'more';
+      if (changes === undefined) return 'more';
+      const { ids, gaps, more, reads, position: to } = changes;
+      if (gaps.length > 0) return scan(from, sinceGap(from, gaps, oldest?.()));
+      if (to.signatures === from.signatures && to.receipts === from.receipts) return 'idle';
+      const stored = await handleAll(from, { ...from, ...to }, ids);
+      if (stored === undefined || more) return 'more';
       return reads >= muchReads ? 'much' : 'idle';
     },
   };
 };
-
-export type Follower = ReturnType<typeof createFollower>;

@@ -6,17 +6,12 @@
  * (row.ts). Both ways give the same row: test/history/index-submitted.test.ts.
  */
 import type { RedisClient } from '../redis/connect.ts';
-import { eventsArguments, eventsScript, type Read, readAnswer } from './events.ts';
+import { type Changes, eventsArguments, eventsScript, readAnswer } from './events.ts';
 import type { ShardKeys } from './keys.ts';
 import { apTransIdWidth, idWidth, profileCodes, stateCodes } from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
 import { writeRowsScript } from './rows-script.ts';
-
-export interface Changes extends Read {
-  /** Each once; none where there is a gap. */
-  readonly changed: readonly string[];
-}
 
 const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
@@ -105,7 +100,8 @@ return found`;
  * @param stands Where the index stands. It stays there: if the rest cannot be written, all of this
  *   is read and indexed again, with the same result.
  * @param since  Where reading begins; it may be ahead of the index.
- * @returns The transactions that are left to the caller; undefined when the index stands elsewhere.
+ * @returns The transactions that are left to the caller, none where there is a gap; undefined when
+ *   the index stands elsewhere.
  */
 export const indexSubmitted = async (
   redis: RedisClient,
@@ -127,5 +123,5 @@ export const indexSubmitted = async (
   );
   if (found === null) return undefined;
   const { rest, ...read } = readAnswer(found);
-  return { ...read, changed: rest.map(String) };
+  return { ...read, ids: rest.map(String) };
 };

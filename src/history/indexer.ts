@@ -8,7 +8,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import { untilRead } from './events.ts';
 import type { Retention } from './filter.ts';
-import { createFollower } from './follower.ts';
+import { createIndexFollower } from './index-follower.ts';
 import { createIndexStore } from './index-store.ts';
 import { shardKeys } from './keys.ts';
 import { createLeaderTask } from './leader-task.ts';
@@ -36,7 +36,7 @@ export const createIndexer = (options: IndexerOptions) => {
     const store = createIndexStore(redis, keys, now);
     const leader = createLeaderTask({ redis, key: keys.lease, leaseMs, onError });
     const { mayGoOn, signal } = leader;
-    const follower = createFollower({ redis, keys, store, now, mayGoOn, signal });
+    const follower = createIndexFollower({ redis, keys, store, now, mayGoOn, signal });
     const sweep = (): Promise<number> => sweepShard({ redis, keys, store, retention, now: now() });
 
     const start = (): void => {

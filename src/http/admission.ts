@@ -20,6 +20,7 @@
  */
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
+import { createCompany, createRounds, type Rounds } from '../registry/rounds.ts';
 import type { Backlog } from '../transactions/backlog.ts';
 
 export const busyFault = fault(
@@ -139,7 +140,6 @@ type Owner = string | number | undefined;
 interface Share {
   readonly owner: Owner;
   readonly inHand: Record<Lane, number>;
-  readonly turns: Readonly<Record<Lane, Turn[]>>;
   working: number;
   waitingCallers: number;
 }
@@ -157,14 +157,11 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   let working = 0;
   let waitingCallers = 0;
   const shares = new Map<Owner, Share>();
-  /** Shares with waiting turns, in the order in which they get the next one. */
-  const rounds: Readonly<Record<Lane, Set<Share>>> = { sign: new Set(), other: new Set() };
-  /** The owner that asked last, and the one before. */
-  let asked: { readonly owner: Owner; readonly at: number } = {
-    owner: undefined,
-    at: Number.NEGATIVE_INFINITY,
+  const rounds: Readonly<Record<Lane, Rounds<Share, Turn>>> = {
+    sign: createRounds(),
+    other: createRounds(),
   };
-  let askedBefore = asked;
+  const company = createCompany<Owner>(askedMs, now);
   let lastServed: Lane = 'sign';
   let watch: NodeJS.Timeout | undefined;
   const refused = new Map<string, Refusals & { count: number }>();
@@ -181,7 +178,6 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     const share: Share = {
       owner,
       inHand: { sign: 0, other: 0 },
-      turns: { sign: [], other: [] },
       working: 0,
       waitingCallers: 0,
     };
@@ -210,7 +206,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
       lane === 'sign' ? maxInHand - inHand.sign : 2 * maxInHand - inHand.sign - inHand.other;
     if (own >= partOfFree * left) return 'requests of one application in hand';
     if (lane === 'other') return undefined;
-    const [oldest] = share?.turns.sign ?? [];
+    const oldest = share && rounds.sign.first(share);
     if (oldest !== undefined && now() - oldest.since >= behindMs)
       return 'requests of one application in hand';
     if ((share?.waitingCallers ?? 0) >= partOfFree * (maxWaitingCallers - waitingCallers))
@@ -240,16 +236,12 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   };
 
   /** Only for admitted requests: others could keep each application at its part. */
-  const noteAsked = ({ owner }: Share): void => {
-    if (asked.owner !== owner) askedBefore = asked;
-    asked = { owner, at: now() };
-  };
+  const noteAsked = ({ owner }: Share): void => company.note(owner);
 
   /** Whether it may work on one more now. */
   const mayWork = ({ owner, working: own }: Share): boolean => {
     if (working >= atOnce) return false;
-    const other = asked.owner === owner ? askedBefore : asked;
-    return own < atOnceOfOne || now() - other.at >= askedMs;
+    return own < atOnceOfOne || company.isAlone(owner);
   };
 
   const vacate = (lane: Lane, share: Share): void => {
@@ -293,20 +285,12 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     };
   };
 
-  const takeTurn = (lane: Lane, share: Share): Turn | undefined => {
-    const turn = share.turns[lane].shift();
-    // The next one of this application comes after one of each other.
-    rounds[lane].delete(share);
-    if (share.turns[lane].length > 0) rounds[lane].add(share);
-    return turn;
-  };
-
   /** Also called when turns are handed out, because timers are late in a busy process. */
   const refuseOverdue = (lane: Lane, share: Share): void => {
-    while (now() - (share.turns[lane][0]?.since ?? Number.POSITIVE_INFINITY) >= maxWaitMs) {
+    while (now() - (rounds[lane].first(share)?.since ?? Number.POSITIVE_INFINITY) >= maxWaitMs) {
       inHand[lane] -= 1;
       share.inHand[lane] -= 1;
-      const turn = takeTurn(lane, share);
+      const turn = rounds[lane].take(share);
       noteRefusal('requests of one application in hand', turn?.apId);
       turn?.take(undefined);
     }
@@ -318,10 +302,10 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     if (working >= atOnce || watch === undefined) return false;
     const other: Lane = lastServed === 'sign' ? 'other' : 'sign';
     for (const lane of [other, lastServed]) {
-      for (const share of rounds[lane]) {
+      for (const share of rounds[lane].lanes()) {
         if (!mayWork(share)) continue;
         refuseOverdue(lane, share);
-        const turn = takeTurn(lane, share);
+        const turn = rounds[lane].take(share);
         if (turn === undefined) continue;
         lastServed = lane;
         turn.take(begin(lane, share, turn.apId));
@@ -333,12 +317,12 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
 
   const lookAtTurns = (): void => {
     for (const lane of ['sign', 'other'] as const) {
-      for (const share of rounds[lane]) refuseOverdue(lane, share);
+      for (const share of rounds[lane].lanes()) refuseOverdue(lane, share);
     }
     // Room also appears without a leaving request: when another application no longer asks.
     let served = true;
     while (served) served = serveNext();
-    if (rounds.sign.size + rounds.other.size > 0) return;
+    if (!rounds.sign.isEmpty() || !rounds.other.isEmpty()) return;
     clearInterval(watch);
     watch = undefined;
   };
@@ -360,10 +344,9 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
       const share = shareOf(apId);
       inHand[lane] += 1;
       share.inHand[lane] += 1;
-      if (mayWork(share) && share.turns[lane].length === 0) return begin(lane, share, apId);
+      if (mayWork(share) && !rounds[lane].has(share)) return begin(lane, share, apId);
       watch ??= setInterval(lookAtTurns, lookEveryMs);
-      rounds[lane].add(share);
-      return new Promise((take) => share.turns[lane].push({ apId, since: now(), take }));
+      return new Promise((take) => rounds[lane].add(share, { apId, since: now(), take }));
     },
   };
 };

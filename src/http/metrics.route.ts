@@ -10,8 +10,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
+import { isLoopbackAddress } from '../loopback.ts';
 import type { Bindings } from './metrics.ts';
-import { createAddressList, isForwarded } from './trusted-proxy.ts';
+import { isForwarded } from './trusted-proxy.ts';
 
 /** What is told at `/metrics`. */
 export interface ToldMetrics {
@@ -23,8 +24,6 @@ export interface AccessSettings {
   readonly token?: string | undefined;
   readonly open: boolean;
 }
-
-const loopback = createAddressList(['127.0.0.0/8', '::1']);
 
 /** Compares digests in constant time, so that neither content nor length leaks. */
 const isSame = (shown: string, token: string): boolean =>
@@ -41,7 +40,7 @@ const refusalOf = (
     return isSame(shown, token) ? undefined : 'token';
   }
   if (open) return undefined;
-  return !isForwarded(incoming) && loopback(incoming?.socket?.remoteAddress)
+  return !isForwarded(incoming) && isLoopbackAddress(incoming?.socket?.remoteAddress ?? '')
     ? undefined
     : 'elsewhere';
 };

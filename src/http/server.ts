@@ -6,7 +6,6 @@
  * written to the socket here. Cases that Node and the adapter would answer with an empty body (a
  * missing or invalid Host, an unknown Expect) are served, or get a Fault.
  */
-import { readFileSync } from 'node:fs';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -22,6 +21,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pki/pem.ts';
 import { fault } from '../protocol/fault.ts';
+import { readSettingFile, SettingFileError } from '../setting-file.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
 import { type Refusal, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
@@ -64,29 +64,20 @@ export interface RunningServer {
 
 type Tls = NonNullable<ServerOptions['tls']>;
 
-/** A file that `tls` names is not usable. The message names the key. */
-export class TlsFileError extends Error {}
-
 /** @param check Throws when the content is not what it must be. */
 const readTlsFile = <T>(
-  key: keyof Tls,
+  name: keyof Tls,
   path: string,
   what: string,
   check: (content: Buffer) => T,
 ) => {
-  let content: Buffer;
-  try {
-    content = readFileSync(path);
-  } catch (error) {
-    throw new TlsFileError(
-      `tls.${key}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
+  const key = `tls.${name}`;
+  const content = readSettingFile(key, path);
   try {
     return { content, value: check(content) };
   } catch (error) {
     const why = error instanceof UnnamedCurveError ? error.message : `the file holds no ${what}`;
-    throw new TlsFileError(`tls.${key}: ${why}`);
+    throw new SettingFileError(key, why);
   }
 };
 
@@ -102,7 +93,10 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
     privateKeyIn,
   );
   if (!cert.value.checkPrivateKey(key.value)) {
-    throw new TlsFileError('tls.keyFile: this is not the key of the certificate in tls.certFile');
+    throw new SettingFileError(
+      'tls.keyFile',
+      'this is not the key of the certificate in tls.certFile',
+    );
   }
   return {
     cert: cert.content,
@@ -154,7 +148,7 @@ const urlOf = (server: Server, host: string, secure: boolean): string => {
   return `${secure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 };
 
-/** @throws When the address is taken; TlsFileError. */
+/** @throws When the address is taken; SettingFileError. */
 export const listen = async (options: ServerOptions): Promise<RunningServer> => {
   const { host, port, tls } = options;
   let leaving = false;

@@ -4,8 +4,8 @@
  * `consume` throws.
  */
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { SealedStore } from '../redis/sealed-store.ts';
 import { errors } from './library.ts';
-import type { SealedStore } from './sealed-store.ts';
 
 /** Models that end with their grant. */
 const grantable = new Set([

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { createSealer } from '../pki/sealed-record.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import type { TenantStorage } from './sealed-store.ts';
+import type { TenantStorage } from './signing-keys.ts';
 
 interface Secret {
   /** SHA-256 in base64url; undefined for the secret of the configuration file. */

@@ -40,7 +40,7 @@ export const createLimits = ({
   readonly now: () => number;
 }) => {
   // Buckets are shared by all tenants, so all use the hash of the first.
-  const hashed = (what: string): string => tenants.main.store.hashOf(what);
+  const hashed = (what: string): string => tenants.main.store.hashOf('limit', what);
   const take = (name: string, what: string, allowance: RateLimit): Promise<number> =>
     limiter.takeOrWait(`oidc:${name}:${hashed(what)}`, allowance);
 

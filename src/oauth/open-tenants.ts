@@ -7,8 +7,9 @@
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { KeyVault } from '../pki/ports.ts';
-import { deriveKey } from '../pki/sealed-json.ts';
+import { createSealing, deriveKey } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createSealedStore } from '../redis/sealed-store.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { createAdapter } from './adapter.ts';
 import { createPairwise, type OwnerOf } from './claims.ts';
@@ -17,7 +18,6 @@ import type { OauthDeps } from './deps.ts';
 import { createProviderPages } from './error-pages.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
-import { createSealedStore } from './sealed-store.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import type { Tenant, Tenants } from './tenant.ts';
 
@@ -46,7 +46,11 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
   const issuer = `${publicUrl}${path}`;
   const clients = new Map(template.clients.map((client) => [client.id, client]));
   const sealed = { redis, prefix, tenant: template.id, serviceKey };
-  const store = createSealedStore(sealed);
+  const store = createSealedStore({
+    redis,
+    base: `${prefix}:oidc:${template.id}`,
+    sealing: createSealing(serviceKey, `oidc ${template.id}`),
+  });
   const keys = createSigningKeys({ ...sealed, vault: options.vault, settings, now });
   const clientChanges = createClientChanges({ ...sealed, now });
   const cookieKey = deriveKey(serviceKey, `paraph oidc cookies ${template.id}`).toString(

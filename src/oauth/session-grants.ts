@@ -9,8 +9,8 @@
  * Stored: kind `session-login`, by the uid of the session, while the login counts for others.
  */
 import type { Configuration, Provider as Library } from 'oidc-provider';
+import type { SealedStore } from '../redis/sealed-store.ts';
 import type { LoginEvidence } from './evidence.ts';
-import type { SealedStore } from './sealed-store.ts';
 
 /** The last login of a session. */
 export interface SessionLogin {

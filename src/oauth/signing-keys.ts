@@ -19,8 +19,8 @@ import type { ExternalSigningKey } from 'oidc-provider';
 import { ownVault } from '../pki/key-vault.ts';
 import { type KeyType, KeyTypeError, type KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
+import type { RedisClient } from '../redis/connect.ts';
 import type { OauthSettings } from '../registry/oauth-client.ts';
-import type { TenantStorage } from './sealed-store.ts';
 
 const keyTypes = ['RSA', 'EC', 'OKP'] as const satisfies readonly KeyType[];
 
@@ -74,6 +74,14 @@ export const sessionSecondsOf = (
   Math.max(settings.singleSignOnSeconds, settings.accessTokenSeconds, settings.interactionSeconds);
 
 const order: Record<SigningKey['state'], number> = { signing: 0, published: 1, retiring: 2 };
+
+/** Where a tenant keeps its keys and the changes of its clients. */
+export interface TenantStorage {
+  readonly redis: RedisClient;
+  readonly prefix: string;
+  readonly tenant: string;
+  readonly serviceKey: Uint8Array;
+}
 
 export const createSigningKeys = ({
   redis,

@@ -3,9 +3,9 @@
  * read through another.
  */
 import type { Provider } from 'oidc-provider';
+import type { SealedStore } from '../redis/sealed-store.ts';
 import type { OauthClient, OauthTenant } from '../registry/oauth-client.ts';
 import type { ClientSecrets } from './client-changes.ts';
-import type { SealedStore } from './sealed-store.ts';
 
 export interface Tenant {
   readonly id: string;

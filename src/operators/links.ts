@@ -59,11 +59,11 @@ export const createLinks = (options: SealedOptions & { readonly now: () => numbe
     },
     /** @param publicUrl `https://sign.example.com`, without a slash. */
     noteAddress: async (publicUrl: string): Promise<void> => {
-      await redis.set(addressKey, sealed.seal('address', publicUrl));
+      await redis.set(addressKey, sealed.text.seal('address', publicUrl));
     },
     /** Undefined before an API has listened. */
     address: async (): Promise<string | undefined> =>
-      z.string().safeParse(sealed.open('address', await redis.get(addressKey))).data,
+      z.string().safeParse(sealed.text.open('address', await redis.get(addressKey))).data,
   };
 };
 

@@ -2,9 +2,9 @@
  * How often an address may try to log in: failed links, and begun logins at a provider. Only the
  * HMAC of an address is in Redis. An address that many callers share has ten times the allowance.
  */
+import type { Sealing } from '../pki/sealed-json.ts';
 import { limitsFrom, type RateLimiter, type Source, takeAll } from '../registry/rate-limiter.ts';
 import type { LoginWay } from './pending-logins.ts';
-import type { Sealed } from './sealed.ts';
 import type { OperatorSettings } from './settings.ts';
 
 export const createLoginLimits = ({
@@ -13,7 +13,7 @@ export const createLoginLimits = ({
   logins: { perAddress },
 }: {
   readonly limiter: RateLimiter;
-  readonly sealed: Sealed;
+  readonly sealed: Sealing;
   readonly logins: OperatorSettings['logins'];
 }) => {
   const keyOf = (bucket: string): string => `operators:address:${sealed.hashOf('address', bucket)}`;

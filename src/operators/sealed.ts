@@ -1,54 +1,34 @@
 /**
  * What this room keeps in Redis, so that reading Redis reveals nothing and writing to Redis forges
- * nothing.
- *
- * Handles (of sessions, links, tokens) are 256 random bits; Redis knows only their HMAC. Contents
- * are encrypted (AES-256-GCM) and bound to their place, so that one record does not fit in the
- * place of another. The keys come from the service key. Not prevented: someone who writes to Redis
- * can put back an older record of the same place.
+ * nothing (pki/sealed-json.ts): sessions, links, tokens and logins under way are records of the
+ * sealed store, and users and views are sealed fields.
  */
-import { createHmac, randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
+import { createSealing, type Sealing } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createSealedStore } from '../redis/sealed-store.ts';
 
+/** Handles and the ids of their records look alike. */
 export const isHandle = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
-export const createSealed = (serviceKey: Uint8Array) => {
-  const { seal, open } = createJsonSealer(deriveKey(serviceKey, 'paraph operators records'));
-  const handleKey = deriveKey(serviceKey, 'paraph operators handles');
-  return {
-    /** 256 bits, 43 characters base64url. */
-    newHandle: (): string => randomBytes(32).toString('base64url'),
-
-    /** 43 characters; the same for the same handle and purpose. */
-    hashOf: (purpose: string, handle: string): string =>
-      createHmac('sha256', handleKey).update(`${purpose} ${handle}`).digest('base64url'),
-
-    seal: (place: string, value: unknown): string => seal(place, value).toString('base64'),
-
-    /** @returns Undefined for what was sealed under another key or for another place. */
-    open: (place: string, sealed: string | null | undefined): unknown =>
-      open(place, Buffer.from(sealed ?? '', 'base64')),
-  };
-};
-
-export type Sealed = ReturnType<typeof createSealed>;
+export const createSealed = (serviceKey: Uint8Array): Sealing =>
+  createSealing(serviceKey, 'operators');
 
 export interface SealedOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly sealed: Sealed;
+  readonly sealed: Sealing;
 }
 
-/** Records that are found by a handle. Their keys are `<prefix>:operators:<kind>:<id>`. */
+/** Records of one kind. Their keys are `<prefix>:operators:<kind>:{<id>}`. */
 export const createSealedRecords = <T>(
   { redis, prefix, sealed }: SealedOptions,
   kind: string,
   schema: z.ZodType<T>,
 ) => {
-  const keyOf = (id: string): string => `${prefix}:operators:${kind}:${id}`;
-  const seal = (id: string, value: T): string => sealed.seal(`${kind} ${id}`, value);
+  const { byId } = createSealedStore({ redis, base: `${prefix}:operators`, sealing: sealed });
+  const keyOf = (id: string): string => byId.keyOf(kind, id);
+  const seal = (id: string, value: T): Buffer => byId.seal(kind, id, value);
   return {
     /** @returns Undefined for what cannot be a handle. */
     idOf: (handle: string | undefined): string | undefined =>
@@ -64,11 +44,9 @@ export const createSealedRecords = <T>(
     },
     /** @returns Undefined without an id, and for a record that is gone or was not sealed here. */
     get: async (id: string | undefined): Promise<T | undefined> =>
-      id === undefined
-        ? undefined
-        : schema.safeParse(sealed.open(`${kind} ${id}`, await redis.get(keyOf(id)))).data,
+      id === undefined ? undefined : schema.safeParse(await byId.get(kind, id)).data,
     /** @returns True for exactly one caller. */
     remove: async (id: string | undefined): Promise<boolean> =>
-      id !== undefined && (await redis.del(keyOf(id))) === 1,
+      id !== undefined && byId.remove(kind, id),
   };
 };

@@ -7,11 +7,12 @@
  * found. Keys: docs/storage.md.
  */
 import { z } from 'zod';
+import type { Sealing } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import { type Audit, doneBy, noted } from './audit.ts';
 import { includesRole, type Operator } from './operator.ts';
-import { createSealedRecords, isHandle, type Sealed } from './sealed.ts';
+import { createSealedRecords, isHandle } from './sealed.ts';
 import type { User, Users } from './users.ts';
 
 const storedSchema = z.object({
@@ -69,7 +70,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[7])
 return 1`;
 
 /** A new token. */
-export const drawToken = (sealed: Sealed): { readonly token: string; readonly id: string } => {
+export const drawToken = (sealed: Sealing): { readonly token: string; readonly id: string } => {
   for (;;) {
     const handle = sealed.newHandle();
     const id = sealed.hashOf('token', handle);
@@ -81,7 +82,7 @@ export const drawToken = (sealed: Sealed): { readonly token: string; readonly id
 export const createTokens = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly sealed: Sealed;
+  readonly sealed: Sealing;
   readonly users: Pick<Users, 'find' | 'list'>;
   readonly limiter: RateLimiter;
   readonly audit: Audit;

@@ -6,11 +6,11 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { Sealing } from '../pki/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type Audit, type AuditAction, doneBy, noted } from './audit.ts';
 import { localName, type Operator, type Role, roles } from './operator.ts';
 import { isProviderName } from './provider-people.ts';
-import type { Sealed } from './sealed.ts';
 import { isOperatorName, type OperatorSettings } from './settings.ts';
 import type { Views } from './views.ts';
 
@@ -64,7 +64,7 @@ const configuredUser = (entry: OperatorSettings['users'][number]): User => ({
 export const createUsers = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
-  readonly sealed: Sealed;
+  readonly sealed: Sealing;
   readonly audit: Audit;
   /** Cannot be changed while the service runs, and hide stored users of the same name. */
   readonly configured: OperatorSettings['users'];
@@ -80,7 +80,7 @@ export const createUsers = (options: {
   const placeOf = (name: string): string => `user ${name}`;
 
   const read = (name: string, text: string | null | undefined): Stored | undefined =>
-    storedSchema.safeParse(sealed.open(placeOf(name), text)).data;
+    storedSchema.safeParse(sealed.text.open(placeOf(name), text)).data;
 
   const userOf = (name: string, stored: Stored): User => ({ ...stored, name, origin: 'stored' });
 
@@ -89,7 +89,7 @@ export const createUsers = (options: {
     before: string,
     after: Stored | undefined,
   ): Promise<boolean> => {
-    const text = after === undefined ? '' : sealed.seal(placeOf(name), after);
+    const text = after === undefined ? '' : sealed.text.seal(placeOf(name), after);
     return (await redis.eval(swapScript, 1, key, name, before, text)) === 1;
   };
 

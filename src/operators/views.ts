@@ -24,13 +24,14 @@ export const createViews = ({ redis, prefix, sealed }: SealedOptions) => {
   const key = `${prefix}:operators:views`;
   const placeOf = (name: string): string => `view ${name}`;
   const read = async (name: string): Promise<View> =>
-    viewSchema.safeParse(sealed.open(placeOf(name), await redis.hget(key, name))).data ?? usualView;
+    viewSchema.safeParse(sealed.text.open(placeOf(name), await redis.hget(key, name))).data ??
+    usualView;
   return {
     /** The usual view for a person who has changed nothing. */
     read,
     change: async (name: string, changes: Partial<View>): Promise<void> => {
       const changed = { ...(await read(name)), ...changes };
-      await redis.hset(key, name, sealed.seal(placeOf(name), changed));
+      await redis.hset(key, name, sealed.text.seal(placeOf(name), changed));
     },
     /** Of all who have one. */
     names: (): Promise<string[]> => redis.hkeys(key),

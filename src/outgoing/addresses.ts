@@ -71,9 +71,6 @@ const known = listOf(
 );
 const mapped = listOf([], [['::ffff:0:0', 96]]);
 
-const loopbackIpv4 = listOf([['127.0.0.0', 8]], []);
-const loopbackIpv6 = listOf([], [['::1', 128]]);
-
 export const kindOfAddress = (address: string): AddressKind => {
   if (isIPv4(address)) {
     if (never.check(address, 'ipv4')) return 'never';
@@ -84,11 +81,4 @@ export const kindOfAddress = (address: string): AddressKind => {
   if (never.check(address, 'ipv6')) return 'never';
   if (internal.check(address, 'ipv6')) return 'internal';
   return known.check(address, 'ipv6') ? 'public' : 'never';
-};
-
-export const isLoopbackAddress = (address: string): boolean => {
-  if (kindOfAddress(address) !== 'internal') return false;
-  return isIPv4(address)
-    ? loopbackIpv4.check(address, 'ipv4')
-    : loopbackIpv6.check(address, 'ipv6');
 };

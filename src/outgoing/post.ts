@@ -10,7 +10,8 @@ import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } fro
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isLoopbackAddress, kindOfAddress } from './addresses.ts';
+import { isLoopbackAddress, isLoopbackHost } from '../loopback.ts';
+import { kindOfAddress } from './addresses.ts';
 
 /** As `dns.lookup` with `all: true`. */
 export type Resolve = (
@@ -214,8 +215,8 @@ export const createPost = (options: PostOptions): Post => {
       return { kind: 'refused', why: 'the address of the receiver holds a user name or password' };
     }
     const host = plainHost(url.hostname);
-    const isHere = host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
-    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && sandbox && isHere)) {
+    const isAllowedPlain = url.protocol === 'http:' && sandbox && isLoopbackHost(host);
+    if (url.protocol !== 'https:' && !isAllowedPlain) {
       return { kind: 'refused', why: 'the address of the receiver must be https' };
     }
     // A literal address is connected to without a look-up.

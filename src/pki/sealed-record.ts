@@ -7,6 +7,11 @@ import { CompactEncrypt, compactDecrypt, errors } from 'jose';
  * user's record cannot stand for another's, and the certificate of a key (`x5t#S256`), so that the
  * certificate beside it, stored in clear, cannot be exchanged.
  *
+ * The short form of sealed-json.ts is for records that come and go with each login. Keys are few,
+ * and must be readable without this program: any library for JOSE opens them with the master key.
+ * A record that does not open is an error here, because there is no going on without it; there it
+ * is one that was not made by the service.
+ *
  * Sources: RFC 7516, RFC 7517 section 7, RFC 7518 4.5 and 5.3.
  */
 interface Sealed {

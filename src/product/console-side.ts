@@ -55,7 +55,7 @@ const openLogin = (
 /**
  * The login at the provider of the operator's organisation; undefined where none is configured.
  *
- * @throws ProviderFileError
+ * @throws SettingFileError
  */
 const openProviderLogin = (
   { configuration, hostNow: now, eventLog }: Core,

@@ -17,16 +17,16 @@ import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import { ProviderFileError } from '../console-login/provider-login.ts';
 import { createDirectory } from '../embedded/instance-lock.ts';
 import type { Environment } from '../environment.ts';
 import type { Entrance } from '../http/documentation.route.ts';
-import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
+import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { createEventLog, createLogger } from '../logger.ts';
-import { MailFileError } from '../mail.ts';
+import { isLoopbackHost } from '../loopback.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { TokenSetupError } from '../pki/token/token.ts';
+import { SettingFileError } from '../setting-file.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import { loadCharts } from '../workflows/load.ts';
@@ -215,9 +215,6 @@ const listenError = (
     ? `Port ${port} on ${host} is taken: stop what listens there, or set ${setting} to another.`
     : `${setting}, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.');
-
 /**
  * Starts, and stops in order at SIGINT and SIGTERM.
  *
@@ -248,7 +245,7 @@ export const launch = async (
   const now = Date.now;
   const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
-  if (parts.api && configuration.sandbox && !isLoopback(environment.host)) {
+  if (parts.api && configuration.sandbox && !isLoopbackHost(environment.host)) {
     logger.warn(
       'this is a sandbox: it accepts any AP_ID, from whoever reaches the address it listens on',
     );
@@ -309,12 +306,7 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (
-      error instanceof TlsFileError ||
-      error instanceof MailFileError ||
-      error instanceof ProviderFileError ||
-      error instanceof TokenSetupError
-    )
+    if (error instanceof SettingFileError || error instanceof TokenSetupError)
       throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       const [setting, port] = parts.api

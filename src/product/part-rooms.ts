@@ -3,9 +3,7 @@ import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
 import { createAnswer } from '../transactions/answers.ts';
-import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { createSignerLinks, namesOf, type PublicUrl } from './signers.ts';
 
@@ -45,19 +43,10 @@ export const apiRooms = (
 export const workerRooms = (
   core: Core,
   shards: readonly Shard[],
+  find: WorkerRooms['find'],
   publicUrl: PublicUrl,
 ): WorkerRooms => {
-  const {
-    configuration,
-    blocking: redis,
-    protocol,
-    retention,
-    seals,
-    serviceKey,
-    now,
-    onError,
-  } = core;
-  const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals, now, onError });
+  const { configuration, blocking: redis, protocol, retention, serviceKey, now, onError } = core;
   return {
     settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
@@ -66,8 +55,8 @@ export const workerRooms = (
       redis,
       now,
     ),
-    find: createFind({ shards, protocol, readEnd, retention, now }),
     answer: createAnswer(shards, { protocol, now }),
+    find,
     linkTo: createSignerLinks(core, publicUrl),
     log: core.eventLog,
     registry: core.telemetry.registry,

@@ -1,5 +1,4 @@
 /** What the certificate authority publishes, and the time stamps of signatures. */
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { ConsoleDeps } from '../console/deps.ts';
 import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from '../pki/long-term.ts';
@@ -7,8 +6,8 @@ import type { KeyCustody } from '../pki/ports.ts';
 import { createPublisher } from '../pki/publisher.ts';
 import { usableRoots } from '../pki/roots.ts';
 import { limitsFrom, takeAll } from '../registry/rate-limiter.ts';
+import { readSettingFile, SettingFileError } from '../setting-file.ts';
 import type { Core } from './core.ts';
-import { StartError } from './start-error.ts';
 
 const timeoutMs = 5000;
 /** A time stamp with the certificates of its authority has some 6 kB. */
@@ -43,17 +42,12 @@ const askAt =
     return readReply(response.body);
   };
 
-/** @throws StartError */
+/** @throws SettingFileError */
 const readRoots = (file: string): readonly Uint8Array[] => {
-  try {
-    const found = usableRoots(readFileSync(file, 'latin1'));
-    if (found !== undefined) return found;
-  } catch {}
-  const setting = 'pki.timeStampAuthority.rootsFile';
-  throw new StartError(
-    'usage',
-    `${setting}: the file cannot be read, or has no usable certificate (PEM).`,
-  );
+  const key = 'pki.timeStampAuthority.rootsFile';
+  const roots = usableRoots(readSettingFile(key, file).toString('latin1'));
+  if (roots !== undefined) return roots;
+  throw new SettingFileError(key, 'the file has no usable certificate (PEM)');
 };
 
 export const openPki = (

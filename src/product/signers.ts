@@ -64,13 +64,13 @@ export const openSignerPages = (
   });
 };
 
-/** @throws MailFileError for a password file that cannot be read. */
+/** @throws SettingFileError for a password file that cannot be read. */
 export const openMail = ({ configuration: { mail, sandbox } }: Core): Mailer | undefined =>
   mail && openMailer(mail, { plainAllowed: sandbox || isLocalMailServer(mail.url) });
 
 /**
  * @returns Undefined where no mail server is configured.
- * @throws MailFileError for templates that are not usable.
+ * @throws SettingFileError for templates that are not usable.
  */
 export const openSignerMails = (
   core: Core,

@@ -1,22 +1,12 @@
 /** The token that the configuration names, for the service and for commands. */
-import { readFileSync } from 'node:fs';
 import type { Configuration } from '../configuration/schema.ts';
 import { ownVault } from '../pki/key-vault.ts';
 import type { KeyVault } from '../pki/ports.ts';
 import { createToken, type Token, TokenSetupError } from '../pki/token/token.ts';
 import { createTokenVault } from '../pki/token/token-vault.ts';
+import { readSecretFile } from '../setting-file.ts';
 
 const noPin = 'custody.pinFile, or the variable PARAPH_TOKEN_PIN, must give the PIN of the token';
-
-const readPinFile = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    throw new Error(
-      `custody.pinFile: the file cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-};
 
 /** @throws TokenSetupError */
 export const assertPin = (
@@ -52,7 +42,8 @@ export const openTokenSide = (
   };
   const token = createToken({
     settings: custody,
-    readPin: () => (pinFile === undefined ? pinOfEnvironment() : readPinFile(pinFile)),
+    readPin: () =>
+      pinFile === undefined ? pinOfEnvironment() : readSecretFile('custody.pinFile', pinFile),
     log,
     ...(threadFile !== undefined && { threadFile }),
   });

@@ -10,7 +10,9 @@ import { productVersion } from '../product-version.ts';
 import { createDevices } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
+import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue } from '../transactions/shards.ts';
+import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import { workerRooms } from './part-rooms.ts';
@@ -88,7 +90,10 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     onDemand: true,
     onError: core.onError,
   });
-  const rooms = workerRooms(core, shards, publicUrl);
+  const log = telemetry.stepLog(createStepLog(core.eventLog));
+  const readEnd = createReadEnd({ custody, seals: core.seals, now, onError: log.trouble });
+  const find = createFind({ shards, protocol, readEnd, retention, now });
+  const rooms = workerRooms(core, shards, find, publicUrl);
   const ofParts = await Promise.all(core.parts.map((part) => part.openDevices?.(rooms)));
   const devices = ofParts.filter((each) => each !== undefined);
   const common = {
@@ -111,6 +116,8 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
   const started = startWorkers({
     ...common,
     more: [workflows],
+    readEnd,
+    find,
     blocking,
     prefix: queue.prefix,
     devices: telemetry.devices(
@@ -125,7 +132,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     concurrency: workers.concurrency,
     lockMs: workers.lockSeconds * 1000,
     stalledCheckMs: workers.stalledCheckSeconds * 1000,
-    log: telemetry.stepLog(createStepLog(core.eventLog)),
+    log,
     transactionLog: telemetry.transactionLog,
     upstreamLog: telemetry.upstreamLog(createUpstreamLog(core.eventLog)),
     telemetry: telemetry.queue,

@@ -56,7 +56,7 @@ export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl
   const stock: Workflow = createProcessWorkflow({ effects });
   const custody = core.custodyOver(core.blocking);
   return {
-    locate,
+    engine,
     workflows: [stock, ...(mails === undefined ? [] : [mails.workflow]), ...core.workflows],
     ...others,
     sendMail: createSendMail(mailer, gate),

@@ -21,7 +21,7 @@ import { languagesTooLong, loginText, tooLong } from './login-text.ts';
 import { logoSvg } from './logo-svg.ts';
 import { storedPassword } from './passwords.ts';
 import { publicJwks } from './public-jwk.ts';
-import { isAppAddress, isSecureAddress } from './web-address.ts';
+import { isAppAddress, isListeningApp, isSecureAddress } from './web-address.ts';
 
 export const oauthScopes = [
   'openid',
@@ -186,8 +186,7 @@ const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? 
  */
 const fitsNativeApp = (uri: string): boolean => {
   const { protocol, hostname } = new URL(uri);
-  const isThisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
-  return isAppAddress(uri) || (protocol === 'http:') === isThisMachine;
+  return isAppAddress(uri) || (protocol === 'http:') === isListeningApp(hostname);
 };
 
 /** Rules that concern more than one key: the key and what is wrong. */

@@ -1,7 +1,5 @@
 /** Rules for addresses of the web. They judge text and never resolve or fetch anything. */
-const loopbackName = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-const isLoopbackHost = (hostname: string): boolean => loopbackName.test(hostname);
+import { isLoopbackHost } from '../loopback.ts';
 
 /** @returns Undefined for no absolute URL, and for one with a user or password. */
 const readUrl = (text: string): URL | undefined => {
@@ -41,11 +39,15 @@ export const isAppAddress = (text: string): boolean =>
   readUrl(text) !== undefined &&
   !text.includes('#');
 
-const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?([/?][^#]*)?$/;
+/** Where an app listens. RFC 8252 7.3 names these three, and no other name of this machine. */
+export const isListeningApp = (hostname: string): boolean =>
+  /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
+
+const local = /^(http:\/\/([^/?#:@[\]]+|\[[^\]]*\]))(?::\d{1,5})?([/?][^#]*)?$/;
 
 const withoutPort = (uri: string): string | undefined => {
-  const [matched, host = '', rest = ''] = loopback.exec(uri) ?? [];
-  return matched !== undefined && URL.canParse(uri) ? `${host}${rest}` : undefined;
+  const [, origin = '', host = '', rest = ''] = local.exec(uri) ?? [];
+  return isListeningApp(host) && URL.canParse(uri) ? `${origin}${rest}` : undefined;
 };
 
 /**

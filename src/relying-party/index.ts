@@ -1,6 +1,6 @@
 /**
- * `paraph/relying-party`: checks the answers of any OpenID provider to a login. Uses nothing else
- * of Paraph.
+ * `paraph/relying-party`: checks the answers of any OpenID provider to a login. Of Paraph it uses
+ * `loopback.ts` alone.
  */
 export type { IdTokenClaims } from './claims.ts';
 export type { ValidateIdTokenOptions } from './expectations.ts';

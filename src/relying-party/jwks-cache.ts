@@ -1,13 +1,14 @@
+import { isLoopbackHost } from '../loopback.ts';
 import { refuse } from './failure.ts';
+import { createKeptFetch } from './kept-fetch.ts';
 import { fetchKeySet, type KeyLookup, type VerificationKeys } from './key-set.ts';
 import type { Fetch } from './read-json.ts';
 
 /**
- * The keys of one provider, fetched when they are needed.
+ * The keys of one provider, fetched when they are needed (kept-fetch.ts).
  *
- * Anyone can send a token with an unknown kid, so fetches have a cool-down, counted from the start
- * of the last one. Parallel callers wait for the same fetch. Within the cool-down an unknown kid is
- * refused at once, so a new key may be seen one cool-down late.
+ * Anyone can send a token with an unknown kid. Within the cool-down after a fetch it is refused at
+ * once, so a new key may be seen one cool-down late.
  *
  * A set older than `maxAgeMs` is used and refreshed in the background. One that is twice as old is
  * refreshed before use, so that a withdrawn key is not accepted. When a refresh fails the old set
@@ -38,13 +39,10 @@ export interface JwksCacheOptions {
   readonly maxAgeMs?: number;
 }
 
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-
 const readAddress = (jwksUri: string): string => {
   if (!URL.canParse(jwksUri)) throw new TypeError('jwksUri must be a URL');
   const { protocol, hostname, username, password, href } = new URL(jwksUri);
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopbackHost(hostname))) {
     throw new TypeError('jwksUri must be https, or http on a loopback address');
   }
   if (username !== '' || password !== '') throw new TypeError('jwksUri must not have credentials');
@@ -67,41 +65,19 @@ export const createJwksCache = (options: JwksCacheOptions): JwksCache => {
   requireDuration('timeoutMs', timeoutMs, 1);
   requireDuration('maxAgeMs', maxAgeMs, 1);
 
-  let keys: VerificationKeys | undefined;
-  let fetchedAt = Number.NEGATIVE_INFINITY;
-  let triedAt = Number.NEGATIVE_INFINITY;
-  /** Why the last fetch brought no keys. */
-  let failure: string | undefined;
-  let flight: Promise<void> | undefined;
-
-  const load = async (): Promise<void> => {
-    const startedAt = now();
-    triedAt = startedAt;
-    const fetched = await fetchKeySet(address, fetch, timeoutMs);
-    flight = undefined;
-    failure = typeof fetched === 'string' ? fetched : undefined;
-    if (typeof fetched === 'string') return;
-    keys = fetched;
-    fetchedAt = startedAt;
-  };
-
-  /**
-   * Joins the running fetch, or starts one unless it is too soon. A clock set back ends the
-   * cool-down.
-   */
-  const refresh = (): Promise<void> => {
-    const sinceMs = now() - triedAt;
-    if (flight === undefined && (sinceMs >= cooldownMs || sinceMs < 0)) flight = load();
-    return flight ?? Promise.resolve();
-  };
+  const kept = createKeptFetch<VerificationKeys>({
+    fetch: () => fetchKeySet(address, fetch, timeoutMs),
+    now,
+    cooldownMs,
+  });
 
   return {
     find: async (kid, algorithm) => {
-      const ageMs = now() - fetchedAt;
-      const usable = keys?.has(kid) === true && ageMs < 2 * maxAgeMs;
-      // `load` never rejects.
-      if (usable && ageMs >= maxAgeMs) void refresh();
-      if (!usable) await refresh();
+      const usable = kept.value()?.has(kid) === true && !kept.isOlderThan(2 * maxAgeMs);
+      if (!usable) await kept.refresh();
+      else if (kept.isOlderThan(maxAgeMs)) void kept.refresh();
+      const keys = kept.value();
+      const failure = kept.failure();
       if (failure !== undefined && keys?.has(kid) !== true) {
         return refuse(
           'keys-unavailable',

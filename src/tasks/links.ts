@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { isEqual } from '../pki/is-equal.ts';
-import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
+import { createSealedTexts, deriveKey } from '../pki/sealed-json.ts';
 
 const contentSchema = z.tuple([z.string(), z.int()]);
 
@@ -20,25 +20,22 @@ export interface Link {
 /** @param publicUrl Of this service: `https://sign.example.com`. */
 export const linkTo = (publicUrl: string, token: string): string => `${publicUrl}/tasks/${token}`;
 
-const place = 'task link';
 /** A longer one is none of ours: an address has some 200 characters. */
 const maxTokenLength = 1000;
 
 export const createTaskLinks = (serviceKey: Uint8Array) => {
   const key = deriveKey(serviceKey, 'paraph task links');
-  const sealer = createJsonSealer(key);
+  const texts = createSealedTexts(key, 'task link', contentSchema, maxTokenLength);
   const mac = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
   /** Proves that a form is of the page of this link. */
   const formToken = ({ instance, version }: Link): string => mac(`form ${version} ${instance}`);
   return {
     /** @returns Base64url; another one each time. */
-    tokenFor: ({ instance, version }: Link): string =>
-      sealer.seal(place, [instance, version]).toString('base64url'),
+    tokenFor: ({ instance, version }: Link): string => texts.write([instance, version]),
     /** @returns Undefined for what this service has not made. */
     read: (token: string): Link | undefined => {
-      if (token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return undefined;
-      const { data } = contentSchema.safeParse(sealer.open(place, Buffer.from(token, 'base64url')));
-      return data && { instance: data[0], version: data[1] };
+      const content = texts.read(token);
+      return content && { instance: content[0], version: content[1] };
     },
     formToken,
     isFormToken: (link: Link, token: string): boolean => isEqual(token, formToken(link)),

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { html } from 'hono/html';
 import { type PageLanguage, pageLanguages } from '../languages.ts';
-import { MailFileError } from '../mail.ts';
+import { SettingFileError } from '../setting-file.ts';
 
 const placeholders = ['name', 'application', 'title', 'link'] as const;
 /** Each is one line. */
@@ -65,7 +65,7 @@ const problemIn = (name: string, text: string): string | undefined => {
 };
 
 const refuse = (about: string): never => {
-  throw new MailFileError(`mail.templates: ${about}`);
+  throw new SettingFileError('mail.templates', about);
 };
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'no UTF-8';
@@ -77,7 +77,7 @@ const read = (folder: string, name: string): string => {
     if (bytes.length > maxBytes) return refuse(`${name} is longer than ${maxBytes} bytes`);
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).replaceAll('\r\n', '\n');
   } catch (error) {
-    if (error instanceof MailFileError) throw error;
+    if (error instanceof SettingFileError) throw error;
     return refuse(`${name} cannot be read (${codeOf(error)})`);
   }
   const problem = problemIn(name, text);
@@ -94,7 +94,7 @@ const namesIn = (folder: string): readonly string[] => {
 
 /**
  * @param folder Other files than `.txt` and `.html` in it are left alone.
- * @throws MailFileError that names the file and the placeholder.
+ * @throws SettingFileError that names the file and the placeholder.
  */
 export const readMailTemplates = (folder: string): FillTemplate => {
   const files = new Map<string, string>();

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { duration } from '../../src/console/pages/markup.ts';
 import type { HistoryFilter } from '../../src/history/filter.ts';
 import { type ConsoleStage, startConsoleStage } from '../console/pages/console-stage.ts';
-import { soon } from '../operators/replay-stage.ts';
 import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { launchChromium, leave, withContext } from './chromium.ts';
 import {
   background,

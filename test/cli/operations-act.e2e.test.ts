@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { maxTokens } from '../../src/operators/tokens.ts';
 import { readKeyUse } from '../../src/product/key-use.ts';
 import { testRedis } from '../support/redis.ts';
-import { me, soon, useOperations } from './operations-stage.ts';
+import { soon } from '../support/soon.ts';
+import { me, useOperations } from './operations-stage.ts';
 import { keyboard } from './terminal.ts';
 
 const redis = testRedis();

@@ -7,7 +7,8 @@ import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { fault } from '../../src/protocol/fault.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { me, soon, useOperations } from './operations-stage.ts';
+import { soon } from '../support/soon.ts';
+import { me, useOperations } from './operations-stage.ts';
 import { run } from './terminal.ts';
 
 const redis = testRedis();

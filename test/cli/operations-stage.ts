@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { loadCharts } from '../../src/workflows/load.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { type Ran, type RunOptions, run } from './terminal.ts';
 
 /** Their phones never answer by themselves: the tests answer for them. */
@@ -39,9 +40,6 @@ export interface OperationsStage {
   /** Prompts that went out, as `<id> <attempt>`. */
   asked(): readonly string[];
 }
-
-export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
-  vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export const useOperations = (
   redis: TestRedis,

@@ -6,7 +6,8 @@ import { shardKeys } from '../../src/history/keys.ts';
 import { createLease } from '../../src/history/leader-task.ts';
 import type { Role } from '../../src/operators/operator.ts';
 import { testRedis } from '../support/redis.ts';
-import { soon, useOperations } from './operations-stage.ts';
+import { soon } from '../support/soon.ts';
+import { useOperations } from './operations-stage.ts';
 import { piped, type RunOptions, run } from './terminal.ts';
 
 const redis = testRedis();

@@ -336,9 +336,13 @@ describe("the application's password", () => {
     const nobody: Fetch = async () => {
       throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     };
-    const args = ['profile', robot, '--url', 'http://signer.example'];
-    const { stderr } = await run(args, { fetch: nobody, env: { PARAPH_AP_PWD: password } });
-    expect(stderr).toContain('AP_PWD is sent without encryption');
-    expect((await run(args, { fetch: nobody })).stderr).not.toContain('encryption');
+    const askAt = (url: string, env = {}) =>
+      run(['profile', robot, '--url', url], { fetch: nobody, env });
+    const env = { PARAPH_AP_PWD: password };
+    for (const url of ['http://signer.example', 'http://127.signer.example'])
+      expect((await askAt(url, env)).stderr).toContain('AP_PWD is sent without encryption');
+    expect((await askAt('http://signer.example')).stderr).not.toContain('encryption');
+    for (const url of ['http://127.0.0.1:9', 'http://[::1]:9', 'https://signer.example'])
+      expect((await askAt(url, env)).stderr).not.toContain('encryption');
   });
 });

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/operators/operator.ts';
 import { testRedis } from '../support/redis.ts';
+import { soon } from '../support/soon.ts';
 import { callerOf } from '../workflows/http.ts';
-import { me, soon, useOperations } from './operations-stage.ts';
+import { me, useOperations } from './operations-stage.ts';
 import { run } from './terminal.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -7,11 +7,11 @@ import { readProcesses } from '../../src/history/processes.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { signatureJobName } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { soon } from '../operators/replay-stage.ts';
 import { logInAs } from '../operators/stage.ts';
 import { type Json, startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { type ApiStage, roles, type Somebody, startApiStage } from './api-stage.ts';
 
 const redis = testRedis();

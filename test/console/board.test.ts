@@ -6,9 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { soon } from '../operators/replay-stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { type ApiStage, roles, startApiStage } from './api-stage.ts';
 
 const redis = testRedis();

@@ -2,9 +2,9 @@
  * What other programs may put into the queue, or ask of its board, takes the console from nobody.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { soon } from '../operators/replay-stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { type ConsoleStage, startConsoleStage } from './pages/console-stage.ts';
 
 const redis = testRedis();

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { csvCell, exportRows } from '../../src/console/export.ts';
 import { timesIn } from '../../src/console/pages/markup.ts';
-import { soon } from '../operators/replay-stage.ts';
 import { testRedis } from '../support/redis.ts';
+import { soon } from '../support/soon.ts';
 import { type ApiStage, type Somebody, startApiStage } from './api-stage.ts';
 
 const redis = testRedis();

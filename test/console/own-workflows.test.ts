@@ -134,7 +134,7 @@ describe('an instance of a chart of one’s own', () => {
     ] as const)
       expect(noticeOf(await send(page, fields)), JSON.stringify(fields).slice(0, 60)).toBe(notice);
     await until(page, ({ instance }) => instance.status === 'completed');
-    expect(noticeOf(await send(page, { type: 'OK' }))).toBe('workflow-ended');
+    expect(noticeOf(await send(page, { type: 'OK' }))).toBe('workflow-gone');
     expect((await stage.ask('operator', 'GET', page)).text).not.toContain(action);
     const audited = `/admin/api/audit?target=${page.split('/').at(-1)}&action=workflow-event`;
     const { entries } = (await stage.ask('operator', 'GET', audited)).body;

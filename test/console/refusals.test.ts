@@ -6,10 +6,10 @@ import {
   type Refusals,
   readRefusals,
 } from '../../src/history/refusals.ts';
-import { soon } from '../operators/replay-stage.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
 
 const redis = testRedis();

@@ -400,7 +400,7 @@ describe('workflows in the console', () => {
     const location = form.headers.get('location') ?? '';
     expect(location).toBe(`${page}?notice=workflow-too-late`);
     const { text } = await stage.ask('operator', 'GET', location);
-    expect(text).toContain('It takes no cancel in its state.');
+    expect(text).toContain('The workflow takes no cancel in its state.');
     expect(text).not.toContain(`action="${page}/cancel"`);
   });
 

@@ -228,7 +228,7 @@ export const mutants = {
   'position-first': {
     focus: 'callbacks',
     file: 'parts/callbacks/follower.js',
-    find: /(await addJobs\(ids, oldest\);)(\s*if \(to\.signatures .*\s*await keep\(to\);)/,
+    find: /(await addJobs\(ids\);)(\s*if \(to !== stored\)\s*await redis\.set\(positionKey, .*\);)/,
     put: '$2 $1',
   },
   /** A step begins while phones of the one before still show its prompts. */

@@ -1,6 +1,7 @@
 /** Gaps in the events, met by a follower whose steps the test takes itself. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { createFollower, type Follower, type StepResult } from '../../src/history/follower.ts';
+import type { StepResult } from '../../src/history/follower.ts';
+import { createIndexFollower, type IndexFollower } from '../../src/history/index-follower.ts';
 import { createIndexStore } from '../../src/history/index-store.ts';
 import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
 import { scanQueues } from '../../src/history/scan-queues.ts';
@@ -13,7 +14,7 @@ afterEach(() => stage.close());
 
 interface Followed {
   readonly keys: ShardKeys;
-  readonly follower: Follower;
+  readonly follower: IndexFollower;
   /** How many parts of the queue were looked through. */
   looked(): number;
 }
@@ -32,7 +33,7 @@ const begin = async (inBetween: () => Promise<void> = async () => undefined): Pr
   const store = createIndexStore(redis, keys, Date.now);
   return {
     keys,
-    follower: createFollower({ redis, keys, store, now: Date.now, mayGoOn }),
+    follower: createIndexFollower({ redis, keys, store, now: Date.now, mayGoOn }),
     looked: () => looked,
   };
 };

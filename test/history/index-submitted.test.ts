@@ -52,7 +52,7 @@ describe('a job that was just submitted', () => {
     await ask(await take());
     const plain = await submit({ apTransId: 'Z\u00fcrich "b"' });
     const read = await indexSubmitted(redis, keys, position, position, Date.now());
-    expect(read?.changed).toEqual([asked]);
+    expect(read?.ids).toEqual([asked]);
     expect(await stage.all({})).toMatchObject([
       { msspTransId: plain, apTransId: 'Z\u00fcrich "b"' },
     ]);
@@ -110,7 +110,7 @@ describe('a job that was just submitted', () => {
     await redis.hset(keys.signatures(id), { data: text, timestamp: 1_700_000_000_000 });
     await redis.xadd(keys.signatures('events'), '*', 'event', 'added', 'jobId', id);
     const read = await indexSubmitted(redis, keys, position, position, Date.now());
-    expect(read?.changed).toEqual(by === 'reader' ? [id] : []);
+    expect(read?.ids).toEqual(by === 'reader' ? [id] : []);
     const entries = await readEntries(redis, keys, [id]);
     if (by === 'reader')
       await createIndexStore(redis, keys, Date.now).write(position, position, entries);

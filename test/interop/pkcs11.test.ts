@@ -31,6 +31,7 @@ import { type Json, startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { startRedisServer } from '../support/redis-server.ts';
 import { signRequest } from '../support/requests.ts';
+import { until } from '../support/soon.ts';
 import { makeSoftToken, pin, tokenLabel } from './soft-token.ts';
 
 const redis = testRedis();
@@ -81,14 +82,6 @@ const oneToken = (): Token => {
 const closeToken = async (): Promise<void> => {
   await token?.close();
   token = undefined;
-};
-
-const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
-  const end = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('It does not come about');
-    await delay(100);
-  }
 };
 
 afterEach(() => {

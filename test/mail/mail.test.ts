@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type MailError, MailFileError, openMailer } from '../../src/mail.ts';
+import { type MailError, openMailer } from '../../src/mail.ts';
+import { SettingFileError } from '../../src/setting-file.ts';
 import { startMailServer, type TestMailServer } from '../support/smtp.ts';
 
 const mail = {
@@ -165,7 +166,7 @@ describe('the password of the mail server', () => {
         { url: server.url, user: 'paraph', passwordFile: join(folder, 'none'), from },
         { plainAllowed },
       );
-    expect(open).toThrow(MailFileError);
+    expect(open).toThrow(SettingFileError);
     expect(open).toThrow(/^mail\.passwordFile: the file cannot be read \(ENOENT\)$/);
   });
 });

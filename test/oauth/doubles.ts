@@ -1,14 +1,14 @@
 /** Parts of the provider for tests that need only one of the others. */
 import type { Limits } from '../../src/oauth/limits.ts';
-import { createSealedStore, type SealedStore } from '../../src/oauth/sealed-store.ts';
+import { createSealing } from '../../src/pki/sealed-json.ts';
+import { createSealedStore, type SealedStore } from '../../src/redis/sealed-store.ts';
 import type { TestRedis } from '../support/redis.ts';
 
 export const sealedStoreOf = (redis: TestRedis, tenant = 'main'): SealedStore =>
   createSealedStore({
     redis: redis.client(),
-    prefix: redis.prefix,
-    tenant,
-    serviceKey: Buffer.alloc(32, 7),
+    base: `${redis.prefix}:oidc:${tenant}`,
+    sealing: createSealing(Buffer.alloc(32, 7), `oidc ${tenant}`),
   });
 
 /** Nothing is limited. */

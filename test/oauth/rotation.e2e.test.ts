@@ -9,6 +9,7 @@ import { createSigningKeys, type SigningKeys } from '../../src/oauth/signing-key
 import { createJwksCache, validateIdToken } from '../../src/relying-party/index.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { until } from '../support/soon.ts';
 import {
   clientEntry,
   offline,
@@ -102,13 +103,6 @@ const remoteKeys = (issuer: string) => {
   return { verify, fetches: () => fetches };
 };
 
-const until = async (holds: () => Promise<boolean>, pauseMs = 100): Promise<void> => {
-  const end = Date.now() + 40_000;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('It does not come about');
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
-};
 /** Between two looks at an ID token: each is a whole login. */
 const loginPauseMs = 400;
 
@@ -123,10 +117,13 @@ describe('a rotation', () => {
     expect(remote.fetches()).toBe(1);
     await keysOf('at-once').rotate(0);
     let after = before;
-    await until(async () => {
-      after = await idToken(shop);
-      return kidOf(after) !== kidOf(before);
-    }, loginPauseMs);
+    await until(
+      async () => {
+        after = await idToken(shop);
+        return kidOf(after) !== kidOf(before);
+      },
+      { everyMs: loginPauseMs },
+    );
     await expect(remote.verify(after)).resolves.toBeDefined();
     await expect(remote.verify(before)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(2);
@@ -147,10 +144,13 @@ describe('a rotation', () => {
     await remote.verify(await idToken(shop));
     await letPass('announced', publishSeconds);
     let after = before;
-    await until(async () => {
-      after = await idToken(shop);
-      return kidOf(after) !== kidOf(before);
-    }, loginPauseMs);
+    await until(
+      async () => {
+        after = await idToken(shop);
+        return kidOf(after) !== kidOf(before);
+      },
+      { everyMs: loginPauseMs },
+    );
     expect(known).not.toContain(kidOf(after));
     await expect(remote.verify(after)).resolves.toBeDefined();
     expect(remote.fetches()).toBe(1);
@@ -161,7 +161,9 @@ describe('a rotation', () => {
     const before = await idToken(shop);
     const old = await publishedAt(shop.issuer);
     await keysOf('withdrawn').rotate(0);
-    await until(async () => kidOf(await idToken(shop)) !== kidOf(before), loginPauseMs);
+    await until(async () => kidOf(await idToken(shop)) !== kidOf(before), {
+      everyMs: loginPauseMs,
+    });
     expect(await publishedAt(shop.issuer)).toEqual(expect.arrayContaining([...old]));
     await expect(remoteKeys(shop.issuer).verify(before)).resolves.toBeDefined();
     await letPass('withdrawn', keepSeconds);
@@ -178,7 +180,9 @@ describe('a rotation', () => {
     const tokens = await shop.tokens(robot, offline);
     const visit = await shop.visit();
     await keysOf('under-way').rotate(0);
-    await until(async () => kidOf(await idToken(shop)) !== kidOf(tokens.id_token), loginPauseMs);
+    await until(async () => kidOf(await idToken(shop)) !== kidOf(tokens.id_token), {
+      everyMs: loginPauseMs,
+    });
     const end = await shop.confirm(visit);
     const code = end.left?.searchParams.get('code') ?? '';
     const { status, body } = await shop.redeem({ ...visit, code });
@@ -293,7 +297,7 @@ describe('our own validation of ID tokens', () => {
       };
       const before = await check();
       await keysOf('ours').rotate(0);
-      await until(async () => kidOf(await idToken(party)) !== before, loginPauseMs);
+      await until(async () => kidOf(await idToken(party)) !== before, { everyMs: loginPauseMs });
       expect(await check()).not.toBe(before);
     },
   );

@@ -5,7 +5,8 @@ import type { FaultCode } from '../../src/protocol/fault.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
 import { type OtherProcess, startProcess } from '../embedded/processes.ts';
 import { testRedis } from '../support/redis.ts';
-import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { soon } from '../support/soon.ts';
+import { type ReplayStage, startReplayStage } from './replay-stage.ts';
 import { operator } from './stage.ts';
 
 const redis = testRedis();

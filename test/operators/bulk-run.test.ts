@@ -9,7 +9,8 @@ import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { queueIn, shardFor } from '../../src/transactions/answers.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { testRedis } from '../support/redis.ts';
-import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { soon } from '../support/soon.ts';
+import { type ReplayStage, startReplayStage } from './replay-stage.ts';
 import { operator } from './stage.ts';
 
 const redis = testRedis();

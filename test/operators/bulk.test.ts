@@ -7,7 +7,8 @@ import { createBulkStore } from '../../src/operators/bulk-store.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import { cancelTransaction } from '../../src/transactions/cancellation.ts';
 import { testRedis } from '../support/redis.ts';
-import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { soon } from '../support/soon.ts';
+import { type ReplayStage, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';
 
 const redis = testRedis();

@@ -145,7 +145,7 @@ describe('a session', () => {
     for (const secret of [cookie, 'viewer']) expect(text).not.toContain(secret);
     // A record in the place of another one is none.
     const other = await logIn('vera');
-    const sessionKey = (id: string) => `${prefix}:operators:session:${id}`;
+    const sessionKey = (id: string) => `${prefix}:operators:session:{${id}}`;
     await redis.copy(sessionKey(session.id), sessionKey(other.session.id), 'REPLACE');
     expect(await stage.operators.sessionOf(other.cookie)).toBeUndefined();
     const elsewhere = startStage(redis, prefix, {}, randomBytes(32));

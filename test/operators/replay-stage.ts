@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Queue } from 'bullmq';
-import { vi } from 'vitest';
 import { tokenOf } from '../../packages/engine/src/activities.ts';
 import { parts } from '../../parts/parts.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
@@ -25,6 +24,7 @@ import { createSubmitFor } from '../../src/transactions/transactions.ts';
 import { startTestProduct, type TestProduct, type TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 
 /** Their phones never answer by themselves: the tests answer for them. */
 const firstPerson = 41_760_000_000;
@@ -74,9 +74,6 @@ export interface ReplayStage {
   replaysWith(policy: Policy): Promise<Replays>;
   close(): Promise<void>;
 }
-
-export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
-  vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export const startReplayStage = async (
   redis: TestRedis,

@@ -7,7 +7,8 @@ import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 import { queueIn } from '../../src/transactions/answers.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { type ReplayStage, soon, startReplayStage } from './replay-stage.ts';
+import { soon } from '../support/soon.ts';
+import { type ReplayStage, startReplayStage } from './replay-stage.ts';
 import { admin, operator, viewer } from './stage.ts';
 
 const redis = testRedis();

@@ -3,7 +3,7 @@
  * environment that knows nothing of this repository. Asks the npm registry for what is not in npm's
  * cache.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -19,6 +19,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
+import { compile, run as runCommand } from '../support/command.ts';
+import { untilReady } from '../support/process.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -38,17 +40,10 @@ const environment = {
   ),
   XDG_CACHE_HOME: join(folder, 'cache'),
 };
-const run = (cwd: string, command: string, ...words: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync(command, words, {
-    cwd,
-    env: environment,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${stdout}${stderr}`);
-  return stdout;
-};
-const tsc = (cwd: string, configuration = 'tsconfig.json'): string =>
-  run(cwd, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', configuration);
+const run = (cwd: string, ...words: readonly [string, ...string[]]): string =>
+  runCommand(cwd, words, environment);
+const tsc = (cwd: string, configuration?: string): string =>
+  compile(cwd, configuration, environment);
 /** The first program of a README. */
 const programIn = (readme: string): string =>
   /```ts\n(.*?)```/s.exec(readFileSync(readme, 'utf8'))?.[1] ?? '';
@@ -120,16 +115,7 @@ describe('the package paraph', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const closed = once(started, 'close');
-    let output = '';
-    const url = await new Promise<string>((resolve, reject) => {
-      for (const stream of [started.stdout, started.stderr])
-        stream.on('data', (chunk) => {
-          output += chunk;
-          const ready = /ready at (http:\S+)\n/.exec(output)?.[1];
-          if (ready !== undefined) resolve(ready);
-        });
-      closed.then(() => reject(new Error(output)), reject);
-    });
+    const { url } = await untilReady(started);
     Object.assign(environment, { PARAPH_URL: url });
     try {
       expect(run(path, 'npx', 'paraph', 'sign', '+41700092501', 'Sign in to Example?')).toMatch(

@@ -2,12 +2,12 @@
  * The manifests of deploy/kubernetes against the schemas of Kubernetes, KEDA and the Prometheus
  * operator. The compiler finds names that the types do not know, which the schemas let through.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { compile, run } from '../support/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'paraph-manifests-'));
@@ -28,8 +28,13 @@ const manifests = ['base', 'autoscaling'].flatMap((name) => {
     .map((document) => document.toJS());
 });
 
-const run = (command: string, ...words: readonly string[]) =>
-  spawnSync(command, words, { cwd: folder, encoding: 'utf8' });
+const errorsOf = (say: () => string): string => {
+  try {
+    return say();
+  } catch (error) {
+    return String(error);
+  }
+};
 /** @returns What the compiler says, and then each schema. */
 const check = (given: readonly { readonly apiVersion: string; readonly kind: string }[]) => {
   const lines = given.map(({ apiVersion, kind, ...manifest }, at) => {
@@ -40,8 +45,8 @@ catch (error) { console.log('${kind}:', (error as Error).message); }`;
   });
   writeFileSync(join(folder, 'check.ts'), lines.join('\n'));
   return [
-    run(process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.').stdout,
-    run(process.execPath, 'check.js').stdout,
+    errorsOf(() => compile(folder, '.')),
+    errorsOf(() => run(folder, [process.execPath, 'check.js'])),
   ];
 };
 
@@ -59,8 +64,7 @@ beforeAll(() => {
     }),
   );
   const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const { status, stderr } = run('npm', 'install', ...flags, ...schemas, ofOperator);
-  if (status !== 0) throw new Error(stderr);
+  run(folder, ['npm', 'install', ...flags, ...schemas, ofOperator]);
 }, 120_000);
 
 it('fits the schemas', () => {

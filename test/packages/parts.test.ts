@@ -2,8 +2,6 @@
  * The product without each of its parts: its folder and its lines in the two lists are taken away,
  * and what is left compiles, starts, signs, and does not speak of it any more.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -16,8 +14,11 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compile, run } from '../support/command.ts';
+import { startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { until } from '../support/soon.ts';
 
 const root = join(import.meta.dirname, '../..');
 // Below the project, whose node_modules it finds.
@@ -38,19 +39,12 @@ const named: Readonly<Record<string, RegExp>> = {
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();
 
-const run = (cwd: string, ...words: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd, encoding: 'utf8' });
-  expect(`${status} ${stderr}${status === 0 ? '' : stdout}`).toBe('0 ');
-  return stdout;
-};
-
 /** The product as it is, compiled: what a part does not touch is not compiled again without it. */
 const original = join(folder, 'original');
 
-const compile = (path: string): void => {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const compileChanges = (path: string): void => {
   const incremental = ['--incremental', '--tsBuildInfoFile', 'dist/.tsbuildinfo'];
-  run(path, compiler, '-p', 'tsconfig.build.json', ...incremental);
+  compile(path, 'tsconfig.build.json', undefined, incremental);
 };
 
 const copyOriginal = (): void => {
@@ -98,30 +92,16 @@ const use = async (path: string): Promise<readonly string[]> => {
     config,
     JSON.stringify({ sandbox: true, queue: { prefix: `${redis.prefix}-${basename(data)}` } }),
   );
-  const child = spawn(process.execPath, ['dist/src/cli/paraph.js', 'start'], {
-    cwd: path,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      PORT: '0',
-      REDIS_URL: redis.url,
-      PARAPH_CONFIG: config,
-      PARAPH_DATA: data,
-    },
-  });
+  const product = await startProcess(
+    { REDIS_URL: redis.url, PARAPH_CONFIG: config, PARAPH_DATA: data },
+    undefined,
+    { cwd: path },
+  );
   try {
-    let output = '';
-    for await (const chunk of child.stdout) {
-      output += chunk;
-      if (output.includes('Ctrl-C stops it')) break;
-    }
-    const url = /ready at (http:\S+)/.exec(output)?.[1] ?? '';
-    const answer = await fetch(`${url}/rest/service/sign`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(signRequest()),
-    });
-    expect(await answer.text()).toContain('"StatusMessage":"SIGNATURE"');
+    const { url } = product;
+    await until(() => product.output().includes('Ctrl-C stops it'));
+    const { MSS_SignatureResp } = await product.post('sign', signRequest());
+    expect(MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
     const pages = await Promise.all(
       ['/', '/openapi.json', '/docs', '/metrics'].map(async (at) => {
         const response = await fetch(`${url}${at}`);
@@ -129,31 +109,30 @@ const use = async (path: string): Promise<readonly string[]> => {
         return response.text();
       }),
     );
-    const help = run(path, 'dist/src/cli/paraph.js', '--help');
-    const keys = run(
-      path,
+    const node = (...words: readonly string[]): string => run(path, [process.execPath, ...words]);
+    const help = node('dist/src/cli/paraph.js', '--help');
+    const keys = node(
       '--input-type=module',
       '--eval',
       "import { z } from 'zod'; import { configurationSchema } from './dist/src/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
     );
-    return [output, ...pages, help, keys].flatMap((text) => text.split('\n'));
+    return [product.output(), ...pages, help, keys].flatMap((text) => text.split('\n'));
   } finally {
-    child.kill('SIGTERM');
-    if (child.exitCode === null) await once(child, 'close');
+    await product.stop();
   }
 };
 
 let whole: readonly string[] = [];
 beforeAll(async () => {
   copyOriginal();
-  compile(original);
+  compileChanges(original);
   whole = await use(original);
 }, 600_000);
 
 describe.each(parts)('without %s', (part) => {
   it('the product compiles, starts and signs, and does not mention it', async () => {
     const path = without(part);
-    compile(path);
+    compileChanges(path);
     const mentions = (line: string): boolean => nameOf(part).test(line);
     expect(whole.filter(mentions)).not.toEqual([]);
     expect((await use(path)).filter(mentions)).toEqual([]);

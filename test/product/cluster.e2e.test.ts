@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Receiver, startReceiver } from '../../parts/callbacks/test/stage.ts';
 import { startProduct } from '../../src/product/launch.ts';
 import {
@@ -30,6 +30,7 @@ import {
   startRedisCluster,
 } from '../support/redis-cluster.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 
 const shards = 3;
 const apId = 'http://shop.example';
@@ -43,9 +44,6 @@ const names = testRedis();
 let cluster: RedisCluster;
 let product: TestProduct;
 let receiver: Receiver;
-
-const soon = <T>(check: () => Promise<T> | T, timeout = 20_000): Promise<T> =>
-  vi.waitFor(async () => check(), { timeout, interval: 50 });
 
 const startOn = (
   redisUrl: string,

@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { startReceiver } from '../../parts/callbacks/test/stage.ts';
 import { createSubjects } from '../../src/console-login/subjects.ts';
 import { createHistory } from '../../src/history/history.ts';
@@ -18,6 +18,7 @@ import { phoneAdminOf } from '../support/phone-admin.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { basic } from '../workflows/http.ts';
 
 export const prefix = 'paraph';
@@ -26,9 +27,6 @@ const firstSilent = 41_791_000_000;
 const broken = '+41790000002';
 const slow = '+41790000003';
 const vendor = 'http://mid.vendor.ch/';
-
-const soon = <T>(check: () => Promise<T> | T) =>
-  vi.waitFor(async () => check(), { timeout: 20_000, interval: 20 });
 
 const device = (sign: unknown) => ({ device: { kind: 'simulated', sign } });
 

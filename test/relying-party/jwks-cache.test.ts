@@ -4,6 +4,7 @@ import {
   type JwksCache,
   type JwksCacheOptions,
 } from '../../src/relying-party/index.ts';
+import { until } from '../support/soon.ts';
 import { keys, publicJwk } from './forge.ts';
 import { answerJson, type KeyServer, startKeyServer } from './key-server.ts';
 
@@ -27,11 +28,6 @@ const createCache = (options: Partial<JwksCacheOptions> = {}): JwksCache =>
 const look = async (cache: JwksCache, kid: string, algorithm = 'ES256'): Promise<string> => {
   const found = await cache.find(kid, algorithm);
   return found.ok ? 'found' : found.reason;
-};
-
-/** Waits for something that goes on in the background, as long as the test lasts. */
-const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 };
 
 describe('the key cache', () => {

@@ -38,6 +38,39 @@ export const killProcesses = async (): Promise<void> => {
 };
 
 /**
+ * Resolves when the product that runs in the process is ready.
+ *
+ * @returns Where it listens, empty for one without an API; and what it says, from its start on.
+ * @throws With all that it has said, when it ends before.
+ */
+export const untilReady = async (
+  child: ChildProcess,
+): Promise<Pick<ProductProcess, 'url' | 'output' | 'lines'>> => {
+  let output = '';
+  const lines = (): readonly Json[] =>
+    output
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  let url: string | undefined;
+  await new Promise<void>((resolve, reject) => {
+    const look = (chunk: Buffer): void => {
+      output += chunk;
+      if (url !== undefined) return;
+      const greeting = /ready at (http:\S+)\n/.exec(output)?.[1];
+      const line = lines().find(({ msg }) => msg === 'ready');
+      if (greeting === undefined && line === undefined) return;
+      url = greeting ?? line.url ?? '';
+      resolve();
+    };
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', look);
+    child.once('close', () => reject(new Error(output)));
+  });
+  return { url: url ?? '', output: () => output, lines };
+};
+
+/**
  * Resolves when it is ready.
  *
  * @param environment Beside that of the test. Without REDIS_URL it starts a private Redis.
@@ -59,27 +92,7 @@ export const startProcess = async (
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
-  let output = '';
-  const lines = (): readonly Json[] =>
-    output
-      .split('\n')
-      .slice(0, -1)
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line));
-  let url: string | undefined;
-  await new Promise<void>((resolve, reject) => {
-    const look = (chunk: Buffer): void => {
-      output += chunk;
-      if (url !== undefined) return;
-      const greeting = /ready at (http:\S+)\n/.exec(output)?.[1];
-      const line = lines().find(({ msg }) => msg === 'ready');
-      if (greeting === undefined && line === undefined) return;
-      url = greeting ?? line.url ?? '';
-      resolve();
-    };
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', look);
-    child.once('close', () => reject(new Error(output)));
-  });
+  const { url, output, lines } = await untilReady(child);
   const post: ProductProcess['post'] = async (operation, body) => {
     const response = await fetch(`${url}/rest/service/${operation}`, {
       method: 'POST',
@@ -90,8 +103,8 @@ export const startProcess = async (
   };
   return {
     child,
-    url: url ?? '',
-    output: () => output,
+    url,
+    output,
     lines,
     post,
     submit: async (options) => {

@@ -13,10 +13,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { shardPrefix } from '../../src/transactions/contract.ts';
 import { freePorts } from './free-ports.ts';
+import { until } from './soon.ts';
 
 export interface RedisClusterNode {
   readonly port: number;
@@ -99,13 +99,12 @@ export const spreadPrefix = (name: string, shards: number, nodes: number): strin
   }
 };
 
-const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + readyTimeoutMs;
-  while (!(await holds().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error(`The Redis Cluster is not as it should be: ${what}`);
-    await delay(50);
-  }
-};
+const becomes = (what: string, holds: () => Promise<boolean>): Promise<void> =>
+  until(holds, {
+    what: `The Redis Cluster is not as it should be: ${what}`,
+    timeoutMs: readyTimeoutMs,
+    everyMs: 50,
+  });
 
 const end = async (server: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> => {
   if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
@@ -153,7 +152,7 @@ const createNode = (
         server = spawn(command, words, { stdio: 'ignore', env: { LC_ALL: 'C' } });
         server.on('error', () => undefined);
       }
-      await until('a node does not answer', async () => (await ask('PING')) === 'PONG');
+      await becomes('a node does not answer', async () => (await ask('PING')) === 'PONG');
     },
     command: ask,
   };
@@ -196,14 +195,14 @@ const whenAgreed = async (nodes: readonly RedisClusterNode[], masters: number): 
       info.includes(`cluster_known_nodes:${nodes.length}\r`)
     );
   };
-  await Promise.all(nodes.map((node) => until('the nodes do not agree', () => knowsAll(node))));
+  await Promise.all(nodes.map((node) => becomes('the nodes do not agree', () => knowsAll(node))));
   await Promise.all(
     nodes.slice(masters).map(async (replica, index) => {
       const id = String(await nodes[index]?.command('CLUSTER', 'MYID'));
-      await until('a replica does not know its master', async () => {
+      await becomes('a replica does not know its master', async () => {
         return (await replica.command('CLUSTER', 'REPLICATE', id)) === 'OK';
       });
-      await until('a replica does not follow', async () => {
+      await becomes('a replica does not follow', async () => {
         return String(await replica.command('INFO', 'replication')).includes(
           'master_link_status:up',
         );
@@ -214,7 +213,7 @@ const whenAgreed = async (nodes: readonly RedisClusterNode[], masters: number): 
     String(await node.command('CLUSTER', 'NODES')).split('slave').length - 1 ===
     nodes.length - masters;
   await Promise.all(
-    nodes.map((node) => until('the replicas are not known', () => knowsReplicas(node))),
+    nodes.map((node) => becomes('the replicas are not known', () => knowsReplicas(node))),
   );
 };
 
@@ -295,7 +294,7 @@ export const startRedisCluster = async ({
         }),
       ),
     whenWhole: () =>
-      until('the cluster is not whole', async () => {
+      becomes('the cluster is not whole', async () => {
         const states = await Promise.all(
           nodes.map(async (node) => ({
             info: String(await node.command('CLUSTER', 'INFO')),

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Person } from '../../machines/signer-contract.ts';
-import { MailFileError, openMailer } from '../../src/mail.ts';
+import { openMailer } from '../../src/mail.ts';
+import { SettingFileError } from '../../src/setting-file.ts';
 import { readMailTemplates } from '../../src/tasks/mail-templates.ts';
 import { createStage } from '../engine/stage.ts';
 import { testRedis } from '../support/redis.ts';
@@ -152,7 +153,7 @@ describe('the templates of an operator', () => {
     [{ 'invited.en.txt': text.padEnd(65_537) }, 'invited.en.txt is longer than 65536 bytes'],
   ])('that cannot be used stop the start: %#', (files, words) => {
     expect(() => readMailTemplates(folderWith(files as Record<string, string>))).toThrow(
-      new MailFileError(`mail.templates: ${words}`),
+      new SettingFileError('mail.templates', words),
     );
   });
 

@@ -3,7 +3,7 @@
  * could be one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
 import { fault, faultLine } from '../../src/protocol/fault.ts';
 import { receiptJobId, recordIn } from '../../src/transactions/contract.ts';
@@ -12,6 +12,7 @@ import { closeShards, openShards, type Shard } from '../../src/transactions/shar
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 
 const redis = testRedis();
 const silent = { kind: 'simulated', sign: 'never-answers' } as const;
@@ -54,7 +55,6 @@ afterAll(async () => {
   await product.stop();
 });
 
-const until = <T>(check: () => Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 const wireOf = (options: Parameters<typeof signRequest>[0]) => {
   const parsed = product.core.protocol.parseSign(signRequest(options));
   if (!parsed.ok) throw new Error(parsed.fault.detail);
@@ -64,18 +64,18 @@ const submit = async (options: Parameters<typeof signRequest>[0]) =>
   (await product.api.transactions.submit(wireOf({ mode: 'asynch', ...options }))).msspTransId;
 const stateOf = async (id: string) => (await product.api.transactions.find(id))?.state;
 const failedWith = (id: string, code: number) =>
-  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
+  soon(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
 const signed = (id: string) =>
-  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
+  soon(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
 const recordOf = async (id: string) => {
   const job = await shard.signatures.queue.getJob(id);
   return recordIn(job?.progress) as SignatureRecord | undefined;
 };
 /** Somebody has been asked. */
 const pending = (id: string, attempt = 1) =>
-  until(async () => expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }));
+  soon(async () => expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }));
 const reasonOf = (queue: Shard['signatures']['queue'], id: string) =>
-  until(async () => {
+  soon(async () => {
     expect(await queue.getJobState(id)).toBe('failed');
     return (await queue.getJob(id))?.failedReason;
   });
@@ -239,7 +239,7 @@ describe('a replay', () => {
     await delay(1100);
     const since = Date.now();
     await product.startWorkers();
-    await until(async () =>
+    await soon(async () =>
       expect(await recordOf(id)).toMatchObject({ state: 'failed', attempt: 2 }),
     );
     const { deadline = 0, history = [] } = (await recordOf(id)) ?? {};
@@ -294,7 +294,7 @@ describe('trouble', () => {
   it('that is over is forgotten: what threw is tried again until it does not', async () => {
     const key = await breakKey();
     const id = await submit({ msisdn: '+41783000001', timeoutSeconds: 60 });
-    await until(async () => {
+    await soon(async () => {
       const job = await shard.signatures.queue.getJob(id);
       expect(job?.progress).toMatchObject({ context: { failures: 2 } });
     });
@@ -312,7 +312,7 @@ describe('a SIM', () => {
     const id = await submit({ msisdn });
     await signed(id);
     const receipt = product.post('/rest/service/receipt', receiptRequest(id, { msisdn }));
-    await until(async () =>
+    await soon(async () =>
       expect(await shard.receipts.queue.getJobState(receiptJobId(id))).toBe('delayed'),
     );
     const busy = await product.post('/rest/service/sign', signRequest({ msisdn }));

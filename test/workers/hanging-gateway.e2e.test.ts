@@ -5,13 +5,14 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DelayedError } from 'bullmq';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { refuse } from '../../src/protocol/fault.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createWebhookGateway } from '../../src/sscd/text-gateway.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { startByHand } from './by-hand.ts';
 
 const redis = testRedis();
@@ -117,9 +118,6 @@ const submitTexts = (
 ): Promise<readonly string[]> =>
   Promise.all(Array.from({ length: count }, () => submitText(service, options)));
 
-const until = <T>(check: () => T | Promise<T>, timeout = 20_000, interval = 20) =>
-  vi.waitFor(check, { timeout, interval });
-
 const signTo = async (service: TestProduct, msisdn: string) => {
   const { status, body } = await service.post(
     '/rest/service/sign',
@@ -141,7 +139,7 @@ const endsOf = async (service: TestProduct, ids: readonly string[]) => {
     return found;
   };
   // Each look reads them all.
-  const ends = await until(look, 20_000, 250);
+  const ends = await soon(look, 20_000, 250);
   return Object.fromEntries(
     [...new Set(ends)].map((end) => [end, ends.filter((e) => e === end).length]),
   );
@@ -159,7 +157,7 @@ describe('while a gateway hangs that one application sends texts to', () => {
       // A turn that waited for the gateway would last longer than this test.
       const { gateway, service } = await start({ concurrency, textTimeoutMs: 3_600_000 });
       await submitTexts(service, count);
-      await until(() => expect(gateway.inHand()).toBeGreaterThan(0));
+      await soon(() => expect(gateway.inHand()).toBeGreaterThan(0));
       const ends = [];
       for (let request = 0; request < 10; request += 1) ends.push(await signTo(service, msisdn));
       expect(ends).toEqual(ends.map(() => end));
@@ -170,8 +168,8 @@ describe('while a gateway hangs that one application sends texts to', () => {
   it('asks it for few at a time, then for one now and then, and sends all when it answers', async () => {
     const { gateway, service } = await start();
     const ids = await submitTexts(service, 120);
-    await until(() => expect(gateway.inHand()).toBe(50));
-    const downAt = await until(() => {
+    await soon(() => expect(gateway.inHand()).toBe(50));
+    const downAt = await soon(() => {
       const line = service.logged.find((logged) => logged.includes('upstream down'));
       return Number(JSON.parse(line ?? '').time);
     });
@@ -180,8 +178,8 @@ describe('while a gateway hangs that one application sends texts to', () => {
     expect(before).toBeGreaterThanOrEqual(50);
     expect(before).toBeLessThanOrEqual(54);
     // What was under way when it opened ends, and after that there is one try at a time.
-    await until(() => expect(gateway.received.length).toBeGreaterThan(50));
-    await until(() => expect(gateway.inHand()).toBe(1));
+    await soon(() => expect(gateway.received.length).toBeGreaterThan(50));
+    await soon(() => expect(gateway.inHand()).toBe(1));
     gateway.answerAll();
     expect(await endsOf(service, ids)).toEqual({ signed: 120 });
     expect(service.logged.join('')).toContain('upstream back');
@@ -203,10 +201,10 @@ describe('texts of one application that hang', () => {
     const theirs = '41780000001';
     const { gateway, service } = await start({ answers: ({ msisdn }) => msisdn === theirs });
     await submitTexts(service, 120);
-    await until(() => expect(gateway.inHand()).toBe(50));
+    await soon(() => expect(gateway.inHand()).toBe(50));
     const beside = await submitText(service, { apId: other, msisdn: `+${theirs}` });
     expect(await endsOf(service, [beside])).toEqual({ signed: 1 });
-    await until(() => expect(service.logged.join('')).toContain('upstream down'));
+    await soon(() => expect(service.logged.join('')).toContain('upstream down'));
     const behind = await submitText(service, { apId: other, msisdn: `+${theirs}` });
     expect(await endsOf(service, [behind])).toEqual({ signed: 1 });
   }, 90_000);
@@ -262,7 +260,7 @@ describe('a process that dies while the gateway has a text', () => {
     const id = await submitText(hand.product);
     const first = await hand.take(signatures, 'first');
     await expect(process({ dies: true })(first, 'first')).rejects.toThrow(DelayedError);
-    await until(() => expect(gateway.inHand()).toBe(1));
+    await soon(() => expect(gateway.inHand()).toBe(1));
     // While its hold lasts, whoever looks leaves the text to the process that has it.
     const early = await hand.wakeAndTake(signatures, id, 'early');
     await expect(process()(early, 'early')).rejects.toThrow(DelayedError);
@@ -271,7 +269,7 @@ describe('a process that dies while the gateway has a text', () => {
     const now = () => Date.now() + 15_000;
     const second = await hand.wakeAndTake(signatures, id, 'second');
     await expect(process({ now })(second, 'second')).rejects.toThrow(DelayedError);
-    await until(() => expect(gateway.received).toHaveLength(2));
+    await soon(() => expect(gateway.received).toHaveLength(2));
     expect(gateway.received[1]).toEqual(gateway.received[0]);
     gateway.answerAll();
     const record = await process()(await hand.take(signatures, 'third'), 'third');

@@ -7,7 +7,8 @@ import type { QueueAt } from '../../src/transactions/shards.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { type SilentStage, somebody, startSilentPeople, until } from './silent-people.ts';
+import { soon } from '../support/soon.ts';
+import { type SilentStage, somebody, startSilentPeople } from './silent-people.ts';
 
 const redis = testRedis();
 const cancelled = { kind: 'fault', fault: fault(401) } as const;
@@ -42,12 +43,9 @@ describe('many synchronous callers', () => {
             signRequest({ msisdn: somebody(), timeoutSeconds: 300 }),
           ),
         );
-      await until(
-        async () => expect(await at.queue.getDelayedCount()).toBe(callers.length),
-        30_000,
-      );
+      await soon(async () => expect(await at.queue.getDelayedCount()).toBe(callers.length), 30_000);
     }
-    const waiting: readonly Job[] = await until(async () => {
+    const waiting: readonly Job[] = await soon(async () => {
       const jobs = await at.queue.getDelayed();
       const pending = jobs.filter(({ progress }) => Object(recordIn(progress)).state === 'pending');
       expect(pending).toHaveLength(1000);

@@ -20,8 +20,9 @@ import type { QueueAt, Shard } from '../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';
+import { soon } from '../support/soon.ts';
 import { leaveEvent } from './by-hand.ts';
-import { type SilentStage, somebody, startSilentPeople, until } from './silent-people.ts';
+import { type SilentStage, somebody, startSilentPeople } from './silent-people.ts';
 
 const redis = testRedis();
 const cancelled = { kind: 'fault', fault: fault(401) } as const;
@@ -72,7 +73,7 @@ const recordOf = async (id: string): Promise<SignatureRecord> => {
 
 /** The prompt is out, and the job sleeps. */
 const asked = async (id: string): Promise<string> => {
-  await until(async () => {
+  await soon(async () => {
     expect(await recordOf(id)).toMatchObject({ state: 'pending' });
     expect(await at.queue.getJobState(id)).toBe('delayed');
   });
@@ -88,10 +89,10 @@ const leave = (id: string, answer: DeviceAnswer): Promise<void> =>
   });
 
 const failedWith = (id: string, code: number) =>
-  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
+  soon(async () => expect(await stateOf(id)).toMatchObject({ kind: 'failed', fault: { code } }));
 
 const signed = (id: string) =>
-  until(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
+  soon(async () => expect(await stateOf(id)).toMatchObject({ kind: 'signed' }));
 
 describe('while a person thinks', () => {
   it('holds no worker slot, so others are served', async () => {
@@ -128,7 +129,7 @@ describe('while a person thinks', () => {
         }),
       ),
     ).catch(() => undefined);
-    const id = await until(async () => {
+    const id = await soon(async () => {
       const [job] = await at.queue.getDelayed();
       expect(job?.data.MSS_SignatureReq.AP_Info.AP_TransID).toBe(
         request.MSS_SignatureReq.AP_Info.AP_TransID,
@@ -235,7 +236,7 @@ describe('the deadline', () => {
   it('expires a transaction that no worker could take in time, without asking anybody', async () => {
     await product.stopWorkers();
     const id = await submit({ timeoutSeconds: 1 });
-    await until(async () =>
+    await soon(async () =>
       expect(Date.now()).toBeGreaterThan(((await at.jobs.read(id))?.timestamp ?? 0) + 1000),
     );
     await product.startWorkers();
@@ -282,7 +283,7 @@ describe('a replay', () => {
     await failedWith(id, 208);
     await (await at.queue.getJob(id))?.retry();
     await failedWith(id, 208);
-    await until(async () => expect((await recordOf(id)).attempt).toBe(2));
+    await soon(async () => expect((await recordOf(id)).attempt).toBe(2));
   });
 
   it('asks again when a dashboard resets the counts of the job, and fails once for each attempt', async () => {
@@ -291,7 +292,7 @@ describe('a replay', () => {
     await failedWith(id, 401);
     for (const attempt of [2, 3]) {
       await (await at.queue.getJob(id))?.retry('failed', { resetAttemptsMade: true });
-      await until(async () =>
+      await soon(async () =>
         expect(await recordOf(id)).toMatchObject({ state: 'pending', attempt }),
       );
       await asked(id);

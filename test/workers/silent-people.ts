@@ -2,7 +2,6 @@
  * A product of one shard, and people whose phones never answer by themselves: the test answers for
  * them.
  */
-import { vi } from 'vitest';
 import {
   closeShards,
   openShards,
@@ -16,9 +15,6 @@ const people = { first: 41_760_000_000, last: 41_760_001_999 };
 let nextPerson = people.first;
 /** @returns The number of a person whom nobody has asked yet. */
 export const somebody = (): string => `+${nextPerson++}`;
-
-export const until = <T>(check: () => Promise<T>, timeout = 30_000): Promise<T> =>
-  vi.waitFor(check, { timeout, interval: 20 });
 
 export interface SilentStage {
   readonly product: TestProduct;

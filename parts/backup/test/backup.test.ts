@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { masterKeyId } from '../../../src/pki/service-key.ts';
 import { storeVersion } from '../../../src/product/redis-at-start.ts';
 import { run } from '../../../test/cli/terminal.ts';
@@ -14,6 +14,7 @@ import type { Json, TestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import type { RunningRedis } from '../../../test/support/redis-server.ts';
 import { signRequest } from '../../../test/support/requests.ts';
+import { soon } from '../../../test/support/soon.ts';
 import { createBackupFile, readBackup } from '../backup-file.ts';
 import { silent, startBackupStage } from './stage.ts';
 
@@ -26,9 +27,6 @@ const backupFile = new URL('../backup-file.ts', import.meta.url).href;
 
 let first: RunningRedis;
 let product: TestProduct;
-
-const soon = <T>(check: () => Promise<T> | T) =>
-  vi.waitFor(async () => check(), { timeout: 30_000, interval: 20 });
 
 const signerOf = async (of: TestProduct): Promise<string> => {
   const { body } = await of.post('/rest/service/sign', signRequest());

@@ -7,6 +7,7 @@ import { cancelTransaction } from '../../../src/transactions/cancellation.ts';
 import { newMsspTransId } from '../../../src/transactions/ids.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { receiptRequest, signRequest } from '../../../test/support/requests.ts';
+import { soon } from '../../../test/support/soon.ts';
 import { callbackJobName } from '../callback.worker.ts';
 import { createCallbacks } from '../callbacks.ts';
 import { createCallWebhook } from '../deliver.ts';
@@ -18,7 +19,6 @@ import {
   providerOf,
   type Received,
   type Receiver,
-  soon,
   startCallbackStage,
   startReceiver,
 } from './stage.ts';

@@ -4,16 +4,20 @@ import type { RedisClient } from '../../../src/redis/connect.ts';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';
 import { type Stage, startStage } from '../../../test/history/stage.ts';
 import { testRedis } from '../../../test/support/redis.ts';
-import { createFollower, type Follower, type FollowerOptions } from '../follower.ts';
+import { soon } from '../../../test/support/soon.ts';
+import {
+  type CallbackFollower,
+  createCallbackFollower,
+  type FollowerOptions,
+} from '../follower.ts';
 import { callbacksOf as queueIn } from '../queue.ts';
-import { soon } from './stage.ts';
 
 const test = testRedis();
 const shop = 'mid://shop';
 const bank = 'mid://bank';
 let stage: Stage;
 let shards: readonly Shard[] = [];
-const running: Follower[] = [];
+const running: CallbackFollower[] = [];
 
 const begin = async (): Promise<Stage> => {
   stage = await startStage(test);
@@ -35,9 +39,12 @@ afterEach(async () => {
   expect(stage.errors).toEqual([]);
 });
 
-const start = (apIds: readonly string[], changes: Partial<FollowerOptions> = {}): Follower => {
+const start = (
+  apIds: readonly string[],
+  changes: Partial<FollowerOptions> = {},
+): CallbackFollower => {
   const { redis, prefix, errors } = stage;
-  const follower = createFollower({
+  const follower = createCallbackFollower({
     redis,
     prefix,
     shards,

@@ -11,6 +11,7 @@ import { run } from '../../../test/cli/terminal.ts';
 import { logInAs, operator as olga, startStage } from '../../../test/operators/stage.ts';
 import type { Json } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
+import { soon } from '../../../test/support/soon.ts';
 import { createCallbacks } from '../callbacks.ts';
 import { callbacksOf as queueIn } from '../queue.ts';
 import { createCallbackReplays } from '../replays.ts';
@@ -18,7 +19,6 @@ import {
   type CallbackStage,
   providerOf,
   type Receiver,
-  soon,
   startCallbackStage,
   startReceiver,
 } from './stage.ts';

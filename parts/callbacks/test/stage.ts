@@ -1,7 +1,6 @@
 /** A product, a receiver on this machine, and the callbacks between them with short pauses. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { vi } from 'vitest';
 import type { RegisteredProvider } from '../../../src/registry/application-providers.ts';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';
 import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
@@ -9,9 +8,6 @@ import type { TestRedis } from '../../../test/support/redis.ts';
 import type { SignOptions } from '../../../test/support/requests.ts';
 import { callbacksOf as queueIn } from '../queue.ts';
 import { type CallbackSide, type CallbackSideOptions, startCallbacks } from '../start.ts';
-
-export const soon = <T>(check: () => Promise<T> | T, timeout = 30_000) =>
-  vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 export interface Received {
   readonly path: string;

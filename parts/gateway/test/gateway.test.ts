@@ -21,6 +21,7 @@ import { verifySignature } from '../../../src/pki/verify.ts';
 import { faultCodes, faultTable } from '../../../src/protocol/fault.ts';
 import { hashPassword } from '../../../src/registry/passwords.ts';
 import { upstreamOf } from '../../../src/registry/subscriber.ts';
+import { SettingFileError } from '../../../src/setting-file.ts';
 import { send } from '../../../test/http/wire.ts';
 import { rootsOf, testFiles, textsAt } from '../../../test/support/gateway.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../test/support/product.ts';
@@ -32,7 +33,7 @@ import {
   signRequest,
   statusRequest,
 } from '../../../test/support/requests.ts';
-import { createPollPlaces, GatewayFileError } from '../gateways.ts';
+import { createPollPlaces } from '../gateways.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();
@@ -670,7 +671,7 @@ describe('the configuration of gateways', () => {
         () => new Error('it started'),
         (reason: Error) => reason,
       );
-      expect(error).toBeInstanceOf(GatewayFileError);
+      expect(error).toBeInstanceOf(SettingFileError);
       expect(error.message).toBe(`gateways[0].${key}: the file cannot be read (ENOENT)`);
     },
   );

@@ -1,5 +1,5 @@
 /** A product with phones in browsers, without a socket. */
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { enrolPhone, type ScriptedPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import {
@@ -8,9 +8,9 @@ import {
   type TestProductOptions,
 } from '../../../test/support/product.ts';
 import type { TestRedis } from '../../../test/support/redis.ts';
+import { soon } from '../../../test/support/soon.ts';
 
-export const soon = <T>(check: () => Promise<T> | T) =>
-  vi.waitFor(async () => check(), { timeout: 20_000, interval: 20 });
+export { soon };
 
 export const origin = 'http://test';
 

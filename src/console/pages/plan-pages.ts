@@ -4,6 +4,7 @@ import { secondsOfOne } from '../../operators/prompt-limit.ts';
 import type { BulkKind, ReplayPlan } from '../../operators/replays.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { type FilterForm, filterWords } from '../filter.ts';
+import { orderErrors } from '../order-errors.ts';
 import type { ShownPlan } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {
@@ -64,11 +65,11 @@ export interface PlanModel extends Order {
 }
 
 const refusals = {
-  login: 'Logins are never replayed: their sessions have ended',
-  workflow: 'A workflow has asked for it: the workflow asks again',
-  never: 'The fault is never replayed by this service',
-  role: 'Your role does not allow it',
-  reason: 'A reason is needed',
+  login: orderErrors.login.message,
+  workflow: orderErrors.workflow.message,
+  never: orderErrors.never.message,
+  role: orderErrors.role.message,
+  reason: orderErrors.reason.title,
   attempts: 'Attempted too often already',
   'not-failed': 'Not failed',
   'not-open': 'Not open any more',

@@ -4,6 +4,7 @@ import { html } from 'hono/html';
 import { includesRole } from '../../operators/operator.ts';
 import { shownText } from '../../shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
+import { orderErrors } from '../order-errors.ts';
 import type { Frame } from '../part.ts';
 import { isSecretText } from '../redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../transaction-detail.ts';
@@ -206,11 +207,10 @@ const noReplay = {
   none: undefined,
   'not-failed':
     'Its stored end was not believed. Its job has not failed, so it cannot be replayed.',
-  login: 'A login is never replayed: its session has ended.',
-  workflow:
-    'A workflow has asked for it and has heard of this end. The workflow asks again, not a replay.',
-  never: 'This fault is never replayed by this service.',
-  role: 'Your role does not allow a replay of this fault.',
+  login: `${orderErrors.login.message}.`,
+  workflow: `${orderErrors.workflow.message}.`,
+  never: `${orderErrors.never.message}.`,
+  role: `${orderErrors.role.message}.`,
 } as const;
 
 const actions = ({ session, detail, offer }: TransactionModel): Html => {

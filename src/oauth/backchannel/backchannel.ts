@@ -58,8 +58,8 @@ export const createBackchannel = (options: BackchannelOptions): Backchannel => {
   /**
    * The library does not count how often a client asks. @returns False when it asked too recently.
    */
-  const mayAsk = async ({ id, store }: Tenant, authReqId: string): Promise<boolean> => {
-    const key = `${prefix}:oidc:${id}:polled:{${store.hashOf(authReqId)}}`;
+  const mayAsk = async ({ store }: Tenant, authReqId: string): Promise<boolean> => {
+    const key = store.keyOf('polled', authReqId);
     return (await redis.set(key, 1, 'PX', pollEverySeconds * 1000 - toleranceMs, 'NX')) === 'OK';
   };
 

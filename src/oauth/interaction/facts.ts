@@ -10,10 +10,10 @@
  */
 import type { PageLanguage } from '../../languages.ts';
 import type { Fault } from '../../protocol/fault.ts';
+import type { SealedStore } from '../../redis/sealed-store.ts';
 import type { JoinedPhone, SignedEnding } from '../evidence.ts';
 import type { LoginError } from '../login-failures.ts';
 import type { StartedLogin } from '../logins.ts';
-import type { SealedStore } from '../sealed-store.ts';
 
 /**
  * begun      The number is chosen; the transaction exists or can be made again, the same.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transactionFilter } from '../../../src/console/filter.ts';
 import type { HistoryFilter } from '../../../src/history/filter.ts';
-import { soon } from '../../operators/replay-stage.ts';
 import { admin, logInAs } from '../../operators/stage.ts';
 import { testRedis } from '../../support/redis.ts';
+import { soon } from '../../support/soon.ts';
 import { roles, type Somebody } from '../api-stage.ts';
 import { type ConsoleStage, startConsoleStage } from './console-stage.ts';
 

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { expect, it } from 'vitest';
 import { createBegin } from '../../../src/oauth/backchannel/begin.ts';
-import type { SealedStore } from '../../../src/oauth/sealed-store.ts';
 import type { Tenant } from '../../../src/oauth/tenant.ts';
+import type { SealedStore } from '../../../src/redis/sealed-store.ts';
 import { testRedis } from '../../support/redis.ts';
 import { noLimits, sealedStoreOf } from '../doubles.ts';
 

@@ -8,6 +8,7 @@ import { notify } from '../../../src/oauth/backchannel/pings.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../../src/redis/connect.ts';
 import { startTestProduct, type TestProduct } from '../../support/product.ts';
 import { testRedis } from '../../support/redis.ts';
+import { until } from '../../support/soon.ts';
 import { configurationFor, createCibaClient, loginOf } from './ciba-client.ts';
 
 const redis = testRedis();
@@ -55,10 +56,6 @@ const openEndpoint = async () => {
       server.close();
     },
   };
-};
-
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
 const endpoint = await openEndpoint();

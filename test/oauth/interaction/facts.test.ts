@@ -60,7 +60,7 @@ describe('the facts of a login', () => {
   it('are not added to for ever behind one that cannot be read', async () => {
     const uid = newUid();
     const store = sealedStoreOf(redis);
-    const key = `${redis.prefix}:oidc:main:login:{${store.hashOf(uid)}}`;
+    const key = store.keyOf('login', uid);
     const facts = createLoginFacts(store);
     await facts.add(uid, 60, () => guess);
     await redis.client().rpush(key, 'damaged');

@@ -1,18 +1,15 @@
 /**
- * What the provider keeps in Redis: codes, tokens, sessions, open logins.
+ * Records that are found by a secret handle: codes, tokens, sessions, links, open logins.
  *
  * Read access to Redis must not be enough to log in as somebody. A record is therefore found under
- * a keyed hash (HMAC) of its handle, and its content is encrypted (AES-256-GCM) under a key derived
- * from the service key. The name of the record is authenticated with it, so records cannot be
- * exchanged.
+ * a keyed hash of its handle, its id, and its content is sealed (pki/sealed-json.ts). Kind and id
+ * are authenticated with it, so records cannot be exchanged.
  *
- * Keys: `<prefix>:oidc:<tenant>:<kind>:{<hash>}`; with `:used` behind it for what can be used once.
- * The braces keep both in one slot of a Redis Cluster.
+ * Keys: `<base>:<kind>:{<id>}`; with `:used` behind it for what can be used once. The braces keep
+ * both in one slot of a Redis Cluster.
  */
-import { createHmac } from 'node:crypto';
-import { createBoundedCache } from '../pki/bounded-cache.ts';
-import { createJsonSealer, deriveKey } from '../pki/sealed-json.ts';
-import type { RedisClient } from '../redis/connect.ts';
+import type { Sealing } from '../pki/sealed-json.ts';
+import type { RedisClient } from './connect.ts';
 
 /** Lengthens the life of a group and never shortens it. */
 const joinScript = `
@@ -36,39 +33,46 @@ if not redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2], 'NX') then return 0 en
 redis.call('DEL', KEYS[1])
 return 1`;
 
-/** A login asks for the hash of each of its handles several times. Longer handles are not ours. */
-const maxHashes = 1000;
-const maxHandleLength = 100;
-
 const toTtl = (seconds: number): number => Math.max(1, Math.ceil(seconds));
 
-/** Where a tenant keeps its secrets, and the key that they are sealed under. */
-export interface TenantStorage {
+export const createSealedStore = ({
+  redis,
+  base,
+  sealing,
+}: {
   readonly redis: RedisClient;
-  readonly prefix: string;
-  readonly tenant: string;
-  readonly serviceKey: Uint8Array;
-}
+  /** What the keys begin with: `<prefix>:oidc:<tenant>`. */
+  readonly base: string;
+  readonly sealing: Sealing;
+}) => {
+  const { hashOf } = sealing;
+  const { seal, open } = sealing.binary;
 
-export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantStorage) => {
-  const { seal, open } = createJsonSealer(deriveKey(serviceKey, `paraph oidc records ${tenant}`));
-  const handleKey = deriveKey(serviceKey, `paraph oidc handles ${tenant}`);
+  const keyAt = (kind: string, id: string): string => `${base}:${kind}:{${id}}`;
 
-  const hashes = createBoundedCache<string>(maxHashes);
-
-  const computeHash = (handle: string): string =>
-    createHmac('sha256', handleKey).update(handle).digest('base64url').slice(0, 32);
-
-  /** The hash under which a handle is stored; also for names of other keys, such as rate limits. */
-  const hashOf = (handle: string): string =>
-    handle.length > maxHandleLength
-      ? computeHash(handle)
-      : hashes.get(handle, () => computeHash(handle));
-  const keyOf = (kind: string, handle: string): string =>
-    `${prefix}:oidc:${tenant}:${kind}:{${hashOf(handle)}}`;
+  /** Where the record of a handle is: its key, and the place that its content is bound to. */
+  const placeOf = (
+    kind: string,
+    handle: string,
+  ): { readonly key: string; readonly place: string } => {
+    const id = hashOf(kind, handle);
+    return { key: keyAt(kind, id), place: `${kind} ${id}` };
+  };
+  const keyOf = (kind: string, handle: string): string => placeOf(kind, handle).key;
 
   return {
     hashOf,
+    keyOf,
+    /** For those that keep the id of a record and not its handle. */
+    byId: {
+      keyOf: keyAt,
+      seal: (kind: string, id: string, value: unknown): Buffer => seal(`${kind} ${id}`, value),
+      get: async (kind: string, id: string): Promise<unknown> =>
+        open(`${kind} ${id}`, await redis.getBuffer(keyAt(kind, id))),
+      /** @returns True for exactly one caller. */
+      remove: async (kind: string, id: string): Promise<boolean> =>
+        (await redis.del(keyAt(kind, id))) === 1,
+    },
     /** Overwrites. */
     put: async (
       kind: string,
@@ -76,8 +80,8 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
       value: unknown,
       ttlSeconds: number,
     ): Promise<void> => {
-      const key = keyOf(kind, handle);
-      await redis.set(key, seal(key, value), 'EX', toTtl(ttlSeconds));
+      const { key, place } = placeOf(kind, handle);
+      await redis.set(key, seal(place, value), 'EX', toTtl(ttlSeconds));
     },
     /** @returns False, without writing, when there is a record already. */
     putOnce: async (
@@ -86,12 +90,12 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
       value: unknown,
       ttlSeconds: number,
     ): Promise<boolean> => {
-      const key = keyOf(kind, handle);
-      return (await redis.set(key, seal(key, value), 'EX', toTtl(ttlSeconds), 'NX')) === 'OK';
+      const { key, place } = placeOf(kind, handle);
+      return (await redis.set(key, seal(place, value), 'EX', toTtl(ttlSeconds), 'NX')) === 'OK';
     },
     get: async (kind: string, handle: string): Promise<unknown> => {
-      const key = keyOf(kind, handle);
-      return open(key, await redis.getBuffer(key));
+      const { key, place } = placeOf(kind, handle);
+      return open(place, await redis.getBuffer(key));
     },
     /**
      * Adds to a list.
@@ -104,15 +108,15 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
       value: unknown,
       ttlSeconds: number,
     ): Promise<boolean> => {
-      const key = keyOf(kind, handle);
-      const sealed = seal(`${key} ${length}`, value);
+      const { key, place } = placeOf(kind, handle);
+      const sealed = seal(`${place} ${length}`, value);
       return (await redis.eval(appendScript, 1, key, length, sealed, toTtl(ttlSeconds))) === 1;
     },
     /** The elements of a list, up to one that cannot be opened. */
     list: async (kind: string, handle: string): Promise<readonly unknown[]> => {
-      const key = keyOf(kind, handle);
+      const { key, place } = placeOf(kind, handle);
       const elements = await redis.lrangeBuffer(key, 0, -1);
-      const values = elements.map((sealed, index) => open(`${key} ${index}`, sealed));
+      const values = elements.map((sealed, index) => open(`${place} ${index}`, sealed));
       const end = values.indexOf(undefined);
       return end === -1 ? values : values.slice(0, end);
     },
@@ -147,9 +151,9 @@ export const createSealedStore = ({ redis, prefix, tenant, serviceKey }: TenantS
     use: async (kind: string, handle: string, at: number, ttlSeconds: number): Promise<boolean> =>
       (await redis.set(`${keyOf(kind, handle)}:used`, at, 'EX', toTtl(ttlSeconds), 'NX')) === 'OK',
     getWithUse: async (kind: string, handle: string) => {
-      const key = keyOf(kind, handle);
+      const { key, place } = placeOf(kind, handle);
       const [sealed, used] = await redis.mgetBuffer(key, `${key}:used`);
-      return { value: open(key, sealed), usedAt: used ? Number(used.toString()) : undefined };
+      return { value: open(place, sealed), usedAt: used ? Number(used.toString()) : undefined };
     },
     /** Remembers that a record belongs to a group, for `ttlSeconds` or longer. */
     join: async (

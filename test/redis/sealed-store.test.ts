@@ -1,16 +1,21 @@
 /**
- * What the provider keeps in Redis is of no use to whoever reads Redis, and is used once where it
+ * What is kept under a handle is of no use to whoever reads Redis, and is used once where it
  * must be.
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSealedStore } from '../../src/oauth/sealed-store.ts';
+import { createSealing } from '../../src/pki/sealed-json.ts';
+import { createSealedStore } from '../../src/redis/sealed-store.ts';
 import { testRedis } from '../support/redis.ts';
 
 const { client, prefix } = testRedis();
 const serviceKey = randomBytes(32);
 const storeOf = (tenant = 'default', key: Uint8Array = serviceKey) =>
-  createSealedStore({ redis: client(), prefix, tenant, serviceKey: key });
+  createSealedStore({
+    redis: client(),
+    base: `${prefix}:oidc:${tenant}`,
+    sealing: createSealing(key, `oidc ${tenant}`),
+  });
 
 const allOf = async (redis: ReturnType<typeof client>): Promise<string> => {
   const keys = await redis.keys(`*${prefix}*`);
@@ -51,10 +56,10 @@ describe('the sealed store', () => {
 
   it('does not open a record that was put in the place of another, or altered', async () => {
     const redis = client();
-    const store = createSealedStore({ redis, prefix, tenant: 'moved', serviceKey });
+    const store = storeOf('moved');
     await store.put('Thing', 'mine', 'mine', 60);
     await store.put('Thing', 'theirs', 'theirs', 60);
-    const key = (handle: string) => `${prefix}:oidc:moved:Thing:{${store.hashOf(handle)}}`;
+    const key = (handle: string) => store.keyOf('Thing', handle);
     const theirs = await redis.getBuffer(key('theirs'));
     if (theirs === null) throw new Error('there is no such key');
     await redis.set(key('mine'), theirs);
@@ -101,7 +106,7 @@ describe('the sealed store', () => {
     );
     expect(used.filter(Boolean)).toHaveLength(1);
     expect(await store.getWithUse('Thing', 'code')).toEqual({ value: 'value', usedAt: 4711 });
-    const key = `${prefix}:oidc:default:Thing:{${store.hashOf('code')}}`;
+    const key = store.keyOf('Thing', 'code');
     const [recordMs = 0, markMs = 0] = await Promise.all([
       client().pttl(key),
       client().pttl(`${key}:used`),
@@ -143,7 +148,7 @@ describe('the sealed store', () => {
 
   it('keeps nothing for ever', async () => {
     const redis = client();
-    const store = createSealedStore({ redis, prefix, tenant: 'lives', serviceKey });
+    const store = storeOf('lives');
     await store.put('Thing', 'a', 1, 0.2);
     await store.putOnce('Thing', 'b', 1, 30);
     await store.use('Thing', 'b', 1, 30);
