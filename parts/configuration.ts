@@ -2,8 +2,10 @@
 import type { PartConfiguration } from '../src/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
+import { pkcs11Configuration } from './pkcs11/configuration.ts';
 
 export const partConfigurations: readonly PartConfiguration[] = [
   callbackConfiguration,
   gatewayConfiguration,
+  pkcs11Configuration,
 ];

@@ -16,8 +16,10 @@ import type { WorkflowTellers } from '../workers/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
 import type { Entrance } from './http/documentation.route.ts';
+import type { HealthCheck } from './http/health.route.ts';
 import type { EventLog } from './logger.ts';
 import type { Audit } from './operators/audit.ts';
+import type { KeyVault } from './pki/ports.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
@@ -62,6 +64,31 @@ export interface PartServices extends OtherServices {
   devices(shards: readonly Shard[]): MakeDevice;
   close(): void;
 }
+
+/** For where private keys are: before a process connects to Redis, and for commands. */
+export interface KeyPlaceRooms<Shapes extends PartShapes = PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  /** `queue.prefix` */
+  readonly prefix: string;
+  /** Environment variables of parts, by name. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<EventLog, 'info'>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Where private keys are made and used, when that is not this process. */
+export interface KeyPlace {
+  /** @param waitMs How long a caller waits while the place is away. Default: as configured. */
+  vault(waitMs?: number): KeyVault;
+  /** Before a service needs the first key. @throws PartSetupError */
+  open(): Promise<void>;
+  /** For `/readyz`. */
+  readonly checks: readonly HealthCheck[];
+  close(): Promise<void>;
+}
+
+/** A part cannot be used as it is configured. The message is a sentence for operators. */
+export class PartSetupError extends Error {}
 
 /** What a part may use wherever it runs. */
 interface PartRooms<Shapes extends PartShapes> {
@@ -112,6 +139,8 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
   readonly shapes: Shapes;
   /** Kinds of the `device` of a SIM or an App. */
   readonly devices?: readonly UpstreamDeviceSchema[];
+  /** Environment variables that it reads, and what docs/configuration.md says of each. */
+  readonly variables?: Readonly<Record<`PARAPH_${string}`, string>>;
   /**
    * What the schema cannot say of the values that it has read.
    *
@@ -149,6 +178,13 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
    * @throws For a file that is not usable.
    */
   openServices?(rooms: ServiceRooms<Shapes>): Promise<PartServices>;
+  /**
+   * Where private keys are: the first part that has a place counts, otherwise they are in this
+   * process.
+   *
+   * @returns Undefined where the configuration names no place.
+   */
+  openKeyPlace?(rooms: KeyPlaceRooms<Shapes>): Promise<KeyPlace | undefined>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */

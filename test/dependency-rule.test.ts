@@ -32,8 +32,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'event-stream': ['', 'hono'],
   machines: ['engine protocol', 'xstate zod'],
   registry: ['protocol', 'zod'],
-  pki: ['engine', 'jose pkcs11js zod'],
-  configuration: ['operators part parts protocol registry', 'zod'],
+  pki: ['engine', 'jose zod'],
+  configuration: ['environment operators part parts protocol registry', 'zod'],
   client: ['pki protocol', 'zod'],
   pages: ['event-stream languages request-body', 'hono'],
   sscd: ['pki protocol redis registry telemetry', 'zod'],
@@ -76,7 +76,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   outgoing: ['', ''],
   'command-line': ['client console engine environment pki protocol redis', 'commander'],
   part: [
-    'command-line console engine http logger operators redis registry sscd telemetry transactions workers',
+    'command-line console engine http logger operators pki redis registry sscd telemetry transactions workers',
     'bullmq hono zod',
   ],
   callbacks: [
@@ -89,7 +89,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
   gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
-  parts: ['backup callbacks demo gateway part', ''],
+  pkcs11: ['engine part pki registry', 'jose pkcs11js zod'],
+  parts: ['backup callbacks demo gateway part pkcs11', ''],
   logger: ['engine', 'pino'],
   product: [
     'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
@@ -179,6 +180,7 @@ const cases = [
   ['src/oauth', '../console-login/subjects.ts', '../registry/console-client.ts'],
   ['parts/callbacks', '../../src/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
+  ['parts/pkcs11', '../../src/product/core.ts', '../../src/pki/ports.ts'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../src/relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
   ['src/evidence', '../http/app.ts', '../transactions/ids.ts'],

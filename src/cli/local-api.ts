@@ -31,13 +31,13 @@ import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
 import { ensureServiceKey, OtherMasterKeyError, openServiceKey } from '../pki/service-key.ts';
 import { createCustodyStore } from '../product/custody-store.ts';
+import { openKeyPlace } from '../product/key-place.ts';
 import { createKeySlots } from '../product/key-slots.ts';
 import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
 import { openOperatorsRooms } from '../product/operators-rooms.ts';
-import { queuesOf } from '../product/part-rooms.ts';
+import { queuesOf, settingsOf } from '../product/part-rooms.ts';
 import { openPhoneAdmin, revokeWith } from '../product/phone-side.ts';
 import { retentionOf } from '../product/retention.ts';
-import { openTokenSide } from '../product/token-side.ts';
 import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createSubscriberRegistry } from '../registry/subscribers.ts';
@@ -107,9 +107,21 @@ const opened = (opening: Promise<unknown>): Promise<unknown> =>
     throw new UsageError(otherKey);
   });
 
-/** Where private keys are, for a command. A token is opened when one of its keys is used. */
-export const vaultIn = (context: CliContext, configuration: Configuration): KeyVault =>
-  openTokenSide(configuration, { pin: environmentIn(context).tokenPin }).vault();
+/** Where private keys are, for a command. Another place is opened when one of its keys is used. */
+export const vaultIn = async (
+  context: CliContext,
+  configuration: Configuration,
+): Promise<KeyVault> => {
+  const place = await openKeyPlace(parts, {
+    settings: settingsOf(configuration),
+    prefix: configuration.queue.prefix,
+    variables: environmentIn(context).variables,
+    // The key that is asked for says what is wrong.
+    log: { info: () => undefined },
+    onError: () => undefined,
+  });
+  return place.vault();
+};
 
 /**
  * The service key, where the store has one.
@@ -138,7 +150,7 @@ export const openCustody = async (
     store: createCustodyStore(redis, configuration.queue.prefix),
     serviceKey: (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey,
     now: context.now,
-    vault: vaultIn(context, configuration),
+    vault: await vaultIn(context, configuration),
   });
 
 /**
@@ -209,7 +221,7 @@ export const openSecrets = async (
   const serviceKey = await openOwnKey(context, session, await existingMasterKey(context));
   const { queue, operations, pki, publicUrl } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
-  const vault = vaultIn(context, session.configuration);
+  const vault = await vaultIn(context, session.configuration);
   const custody = createKeyCustody({
     store,
     serviceKey,

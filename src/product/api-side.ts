@@ -45,7 +45,6 @@ import {
   memoryCheck,
   redisCheck,
   stoppingCheck,
-  tokenChecks,
 } from './readiness.ts';
 import { openSignerPages } from './signers.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
@@ -264,7 +263,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       authorityCheck(core.isAuthorityLost),
       memoryCheck(core.memory),
       clockCheck(core.clock, toleratedOffsetMs),
-      ...tokenChecks(core.token),
+      ...core.keyPlace.checks,
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),

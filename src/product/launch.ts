@@ -25,8 +25,8 @@ import { listen, type RunningServer, TlsFileError } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { createEventLog, createLogger } from '../logger.ts';
 import { MailFileError } from '../mail.ts';
+import { PartSetupError } from '../part.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
-import { TokenSetupError } from '../pki/token/token.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import { loadCharts } from '../workflows/load.ts';
@@ -40,7 +40,6 @@ import {
   clockCheck,
   memoryCheck,
   redisCheck,
-  tokenChecks,
   workersCheck,
 } from './readiness.ts';
 import {
@@ -131,7 +130,7 @@ export const startProduct = async (
   try {
     const core = await openCoreFor(options);
     ends.push(core.close);
-    await core.token?.open();
+    await core.keyPlace.open();
     await waitForRedis(core, options.logger);
     const { queue } = options.configuration;
     const probe = createRedisProbe({
@@ -167,7 +166,7 @@ export const startProduct = async (
           authorityCheck(core.isAuthorityLost),
           memoryCheck(core.memory),
           clockCheck(core.clock, toleratedOffsetMs),
-          ...tokenChecks(core.token),
+          ...core.keyPlace.checks,
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });
@@ -283,7 +282,7 @@ export const launch = async (
         configuration,
         redisUrl: redis.url,
         masterKey,
-        tokenPin: environment.tokenPin,
+        variables: environment.variables,
         now,
         logger,
         onError: trouble,
@@ -312,7 +311,7 @@ export const launch = async (
       error instanceof TlsFileError ||
       error instanceof MailFileError ||
       error instanceof ProviderFileError ||
-      error instanceof TokenSetupError
+      error instanceof PartSetupError
     )
       throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {

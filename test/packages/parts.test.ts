@@ -31,6 +31,7 @@ const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).flatMap(
 /** What must not be mentioned without a part, where that is not the name of its folder. */
 const named: Readonly<Record<string, RegExp>> = {
   gateway: /gateways|behind a gateway|"const": ?"gateway"/,
+  pkcs11: /pkcs11|"custody"/i,
 };
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();

@@ -10,27 +10,34 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { interleave } from '../../bench/harness/rounds.ts';
-import { median, roundRatios } from '../../bench/harness/statistics.ts';
-import { createSigningKeys } from '../../src/oauth/signing-keys.ts';
-import { createKeyCustody } from '../../src/pki/custody.ts';
-import { masterKeyFileIn, masterKeyFrom } from '../../src/pki/master-key.ts';
-import { createSealer } from '../../src/pki/sealed-record.ts';
-import { openServiceKey } from '../../src/pki/service-key.ts';
-import { createToken, type Token } from '../../src/pki/token/token.ts';
-import { createTokenVault } from '../../src/pki/token/token-vault.ts';
-import { createCustodyStore } from '../../src/product/custody-store.ts';
-import { createKeySlots } from '../../src/product/key-slots.ts';
-import { clientEntry, relyingParty, roomyLimits, secret } from '../oauth/interoperability/stage.ts';
-import { describeCustody } from '../pki/custody-contract.ts';
-import { now, owner, serviceKey } from '../pki/fixtures.ts';
-import { opensslVerify } from '../pki/openssl.ts';
-import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
-import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
-import { type Json, startTestProduct } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import { startRedisServer } from '../support/redis-server.ts';
-import { signRequest } from '../support/requests.ts';
+import { interleave } from '../../../bench/harness/rounds.ts';
+import { median, roundRatios } from '../../../bench/harness/statistics.ts';
+import { createSigningKeys } from '../../../src/oauth/signing-keys.ts';
+import { createKeyCustody } from '../../../src/pki/custody.ts';
+import { masterKeyFileIn, masterKeyFrom } from '../../../src/pki/master-key.ts';
+import { createSealer } from '../../../src/pki/sealed-record.ts';
+import { openServiceKey } from '../../../src/pki/service-key.ts';
+import { createCustodyStore } from '../../../src/product/custody-store.ts';
+import { createKeySlots } from '../../../src/product/key-slots.ts';
+import {
+  clientEntry,
+  relyingParty,
+  roomyLimits,
+  secret,
+} from '../../../test/oauth/interoperability/stage.ts';
+import { describeCustody } from '../../../test/pki/custody-contract.ts';
+import { now, owner, serviceKey } from '../../../test/pki/fixtures.ts';
+import { opensslVerify } from '../../../test/pki/openssl.ts';
+import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
+import { killProcesses, type ProductProcess, startProcess } from '../../../test/support/process.ts';
+import { type Json, startTestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { startRedisServer } from '../../../test/support/redis-server.ts';
+import { signRequest } from '../../../test/support/requests.ts';
+import { parts } from '../../parts.ts';
+import { createPkcs11 } from '../part.ts';
+import { createToken, type Token } from '../token.ts';
+import { createTokenVault } from '../token-vault.ts';
 import { makeSoftToken, pin, tokenLabel } from './soft-token.ts';
 
 const redis = testRedis();
@@ -40,7 +47,7 @@ Object.assign(process.env, soft?.environment);
 afterAll(() => soft?.remove());
 
 const { library = '', hangingLibrary = '', folder = '' } = soft ?? {};
-const threadFile = new URL('../../dist/src/pki/token/token-thread.js', import.meta.url);
+const threadFile = new URL('../../../dist/parts/pkcs11/token-thread.js', import.meta.url);
 const said: string[] = [];
 
 const openToken = (
@@ -477,7 +484,7 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
       const configuration = join(folder, `${prefix}-without.json`);
       writeFileSync(configuration, JSON.stringify(without));
       const noCustody = await restore({ ...there, PARAPH_CONFIG: configuration });
-      expect(noCustody).toEqual(unusable('the private key is in a token'));
+      expect(noCustody).toEqual(unusable('the private key is in another place, such as a token'));
       const noPackage = await restore({ ...there, NODE_PATH: '' });
       expect(noPackage.output).toContain('the package pkcs11js is not installed');
       soft?.leave();
@@ -591,7 +598,9 @@ describe.skipIf(soft === undefined)('a service with a token', () => {
     const custody = { ...soft?.configuration, timeoutSeconds: 20 };
     const product = await startTestProduct(redis, {
       configuration: { oidc, custody },
-      tokenPin: pin,
+      variables: { PARAPH_TOKEN_PIN: pin },
+      // Node runs no thread from the source.
+      parts: [...parts.filter(({ name }) => name !== 'pkcs11'), createPkcs11(threadFile)],
       listen: true,
     });
     try {

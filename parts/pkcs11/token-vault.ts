@@ -8,9 +8,14 @@
  */
 import { createPublicKey, hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ecdsaValue } from '../der.ts';
-import { ownVault } from '../key-vault.ts';
-import { KeyTypeError, type KeyVault, type PrivateKey, type SigningAlgorithm } from '../ports.ts';
+import { ecdsaValue } from '../../src/pki/der.ts';
+import { ownVault } from '../../src/pki/key-vault.ts';
+import {
+  KeyTypeError,
+  type KeyVault,
+  type PrivateKey,
+  type SigningAlgorithm,
+} from '../../src/pki/ports.ts';
 import { type Token, TokenRefusedError } from './token.ts';
 
 const keptSchema = z.object({

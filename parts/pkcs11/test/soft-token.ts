@@ -12,7 +12,7 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installIn, npmIn } from './install.ts';
+import { installIn, npmIn } from '../../../test/interop/install.ts';
 
 const places = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib64/softhsm/libsofthsm2.so'];
 const findLibrary = (): string | undefined => places.find((path) => existsSync(path));

@@ -1,6 +1,6 @@
 /** What the service and its threads at the token tell each other. */
 import type { JWK } from 'jose';
-import type { KeyType, SigningAlgorithm } from '../ports.ts';
+import type { KeyType, SigningAlgorithm } from '../../src/pki/ports.ts';
 
 export interface TokenPlace {
   /** Path of the token's PKCS#11 library. */

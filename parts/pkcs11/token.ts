@@ -20,7 +20,8 @@
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { settlesWithin } from '../../../packages/engine/src/settles-within.ts';
+import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
+import { PartSetupError } from '../../src/part.ts';
 import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 
@@ -29,9 +30,6 @@ export interface TokenSettings extends TokenPlace {
   /** For a call, and for one that waits while the token is away. */
   readonly timeoutSeconds: number;
 }
-
-/** The token cannot be used as it is configured. The message is written for operators. */
-export class TokenSetupError extends Error {}
 
 /** The token is away, or did not answer in time. */
 class TokenAwayError extends Error {}
@@ -53,7 +51,7 @@ export interface Token {
    * @throws TokenAwayError or TokenRefusedError.
    */
   call(call: Exclude<TokenCall, { readonly kind: 'open' }>, waitMs?: number): Promise<TokenValue>;
-  /** Opens it, or begins to try again and again. @throws TokenSetupError */
+  /** Opens it, or begins to try again and again. @throws PartSetupError */
   open(): Promise<void>;
   /** Why it cannot be used now; undefined when it can. */
   trouble(): string | undefined;
@@ -130,7 +128,7 @@ export const createToken = ({
   settings: { threads: threadCount, timeoutSeconds, ...place },
   readPin,
   log,
-  threadFile = new URL('./token-thread.js', import.meta.url),
+  threadFile = new URL('../../src/pki/token/token-thread.js', import.meta.url),
 }: {
   readonly settings: TokenSettings;
   readonly readPin: () => string;
@@ -421,7 +419,7 @@ export const createToken = ({
       // A millisecond more, so that it was told before.
       const failure = (await settlesWithin(start(), timeoutMs + 1)) ? await start() : undefined;
       const problem = failure && setupProblems[failure.kind];
-      if (problem !== undefined) throw new TokenSetupError(problem);
+      if (problem !== undefined) throw new PartSetupError(problem);
     },
     call,
     trouble,
