@@ -61,13 +61,13 @@ const otherNode = {
     include: [
       'test/{client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
-      'parts/{backup,callbacks,gateway}/test/*.test.ts',
+      'parts/{backup,callbacks,certificates,gateway}/test/*.test.ts',
       'parts/demo/test/clients.test.ts',
       'parts/pkcs11/test/key-place.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
-      'test/product/{certificates,npm-start,process,shutdown}.e2e.test.ts',
+      'test/product/{npm-start,process,shutdown}.e2e.test.ts',
     ],
   },
 };

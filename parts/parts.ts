@@ -2,8 +2,9 @@
 import type { Part } from '../src/part.ts';
 import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
+import { certificates } from './certificates/part.ts';
 import { demo } from './demo/part.ts';
 import { gateway } from './gateway/part.ts';
 import { pkcs11 } from './pkcs11/part.ts';
 
-export const parts: readonly Part[] = [backup, callbacks, demo, gateway, pkcs11];
+export const parts: readonly Part[] = [backup, callbacks, certificates, demo, gateway, pkcs11];

@@ -8,6 +8,7 @@
  * opened or started once, with the rooms of the core that exist there anyway. What a process may
  * never need, such as pages in a worker, a part imports when it is asked for it.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
@@ -15,17 +16,22 @@ import type { Locate } from '../packages/engine/src/engine.ts';
 import type { WorkflowTellers } from '../workers/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
+import type { ApplicationRouteOptions } from './http/application-route.ts';
 import type { Entrance } from './http/documentation.route.ts';
 import type { HealthCheck } from './http/health.route.ts';
+import type { DescribedPaths } from './http/openapi.ts';
 import type { EventLog } from './logger.ts';
 import type { Audit } from './operators/audit.ts';
-import type { KeyVault } from './pki/ports.ts';
+import type { Pointers } from './pki/extensions.ts';
+import type { KeyCustody, KeyVault } from './pki/ports.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
+import type { RateLimiter, Source } from './registry/rate-limiter.ts';
 import type { SubscriberTemplate, UpstreamDeviceSchema } from './registry/subscriber.ts';
 import type { MakeDevice } from './sscd/devices.ts';
 import type { Registry } from './telemetry/registry.ts';
+import type { TransactionView } from './transactions/outcomes.ts';
 import type { Shard } from './transactions/shards.ts';
 import type { FindTransaction } from './transactions/transactions.ts';
 
@@ -44,6 +50,7 @@ export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
   Added<Shapes['root']>
 > & {
   readonly sandbox: boolean;
+  readonly publicUrl?: string | undefined;
   readonly subscribers: readonly SubscriberTemplate[];
   readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
     Added<Shapes['applicationProvider']>
@@ -128,6 +135,15 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes> extends PartRo
   readonly selfUrl: () => string;
   /** The clock of this machine. */
   readonly hostNow: () => number;
+  /** The certificate authority, and the keys of users. */
+  readonly custody: KeyCustody;
+  readonly limiter: RateLimiter;
+  /** Whose request it is, for limits. */
+  readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
+  /** For routes that applications call: `createApplicationRoute`. */
+  readonly applications: ApplicationRouteOptions;
+  /** Undefined for a transaction of another application. */
+  readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
 }
 
 /** For the console, and for commands that run over the Redis of the service. */
@@ -185,6 +201,14 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
    * @returns Undefined where the configuration names no place.
    */
   openKeyPlace?(rooms: KeyPlaceRooms<Shapes>): Promise<KeyPlace | undefined>;
+  /**
+   * Where new certificates say that an authority publishes: of one part at most.
+   *
+   * @returns Takes the id of an authority, `issuing-1`.
+   */
+  pointers?(settings: PartSettings<Shapes>): (authority: string) => Pointers | undefined;
+  /** Its addresses, for the OpenAPI document. */
+  describe?(): Promise<DescribedPaths>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */

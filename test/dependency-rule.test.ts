@@ -70,7 +70,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
-    'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
+    'console-login engine event-stream history languages machines oauth operators pages pki protocol redis registry shown-text theme transactions workflows',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['', ''],
@@ -83,6 +83,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'command-line console engine history logger operators outgoing part pki protocol redis registry telemetry transactions workers workflows',
     'bullmq hono standardwebhooks xstate zod',
   ],
+  certificates: [
+    'command-line console http operators part pki protocol registry request-body transactions',
+    'hono zod',
+  ],
   backup: [
     'command-line engine environment history operators part pki product-version redis',
     'ioredis zod',
@@ -90,7 +94,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
   gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
   pkcs11: ['engine part pki registry', 'jose pkcs11js zod'],
-  parts: ['backup callbacks demo gateway part pkcs11', ''],
+  parts: ['backup callbacks certificates demo gateway part pkcs11', ''],
   logger: ['engine', 'pino'],
   product: [
     'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
@@ -179,6 +183,7 @@ const cases = [
   ['src/console-login', '../operators/users.ts', '../relying-party/index.ts'],
   ['src/oauth', '../console-login/subjects.ts', '../registry/console-client.ts'],
   ['parts/callbacks', '../../src/configuration/load.ts', '../../src/transactions/contract.ts'],
+  ['parts/certificates', '../../src/product/core.ts', '../../src/pki/cms.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/product/core.ts', '../../src/pki/ports.ts'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../src/relying-party/index.ts'],

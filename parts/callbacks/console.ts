@@ -58,7 +58,7 @@ export const openCallbackConsole = (
   const hosts = createCallbackHosts(providers);
   return {
     routes: (deps) => createCallbackRoutes(callbacks, hosts, deps),
-    secretRoutes: (deps, serviceKey) => createSecretRoutes(providers, serviceKey, deps),
+    secretRoutes: (deps, { serviceKey }) => createSecretRoutes(providers, serviceKey, deps),
     sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']],
     notices: callbackNotices,
     actions: { 'callback-replay': { words: 'Callback sent again', target: 'transactions' } },

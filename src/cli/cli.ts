@@ -23,7 +23,6 @@ import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
 import { productVersion } from '../product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
-import { addCertificates } from './certificates.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
@@ -102,7 +101,6 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Administer:': [
     addUsers,
     addSubscribers,
-    addCertificates,
     addAps,
     addClients,
     addKeys,

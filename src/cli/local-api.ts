@@ -26,7 +26,6 @@ import type { Operator } from '../operators/operator.ts';
 import { createPhoneOrders } from '../operators/phone-orders.ts';
 import type { PhoneAdmin } from '../phone/phone-admin.ts';
 import { createKeyCustody } from '../pki/custody.ts';
-import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
 import { ensureServiceKey, OtherMasterKeyError, openServiceKey } from '../pki/service-key.ts';
@@ -35,7 +34,7 @@ import { openKeyPlace } from '../product/key-place.ts';
 import { createKeySlots } from '../product/key-slots.ts';
 import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
 import { openOperatorsRooms } from '../product/operators-rooms.ts';
-import { queuesOf, settingsOf } from '../product/part-rooms.ts';
+import { pointersOf, queuesOf, settingsOf } from '../product/part-rooms.ts';
 import { openPhoneAdmin, revokeWith } from '../product/phone-side.ts';
 import { retentionOf } from '../product/retention.ts';
 import { createProtocol } from '../protocol/parse.ts';
@@ -219,7 +218,7 @@ export const openSecrets = async (
   session: OperationsSession,
 ): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'phones'>> => {
   const serviceKey = await openOwnKey(context, session, await existingMasterKey(context));
-  const { queue, operations, pki, publicUrl } = session.configuration;
+  const { queue, operations } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
   const vault = await vaultIn(context, session.configuration);
   const custody = createKeyCustody({
@@ -227,12 +226,17 @@ export const openSecrets = async (
     serviceKey,
     vault,
     now: context.now,
-    pointersOf: pointersUnder(pki.url ?? publicUrl),
+    pointersOf: pointersOf(parts, session.configuration),
   });
   const admin = openPhones(context, session, serviceKey, custody, async () =>
     secrets.operators.address(),
   );
-  const secrets: SecretDeps = session.secretsWith({ serviceKey, custody, vault, phones: admin });
+  const secrets: SecretDeps = session.secretsWith({
+    serviceKey,
+    custody,
+    vault,
+    formerOwners: admin,
+  });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.
   for (const { keys } of secrets.tenants) await opened(keys.list());
   // Who owns a number.

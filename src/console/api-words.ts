@@ -52,13 +52,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'POST /subscribers/:msisdn/invitations': 'Make a link that enrols a phone',
   'DELETE /subscribers/:msisdn/phones/:id': 'Remove a phone',
 
-  'GET /certificates': 'List certificates of a number, or show one',
-  'POST /certificates/revoke': 'Revoke certificates',
-  'POST /certificates/renew': 'Let devices with a revoked certificate have a new key',
-  'POST /certificates/reassign': 'Give a number to a new owner',
-  'GET /authorities': 'List roots and issuing authorities',
-  'POST /authorities/roll-over': 'Make the next authority',
-
   'GET /clients/:id': 'Show the secrets of an OpenID client, without their values',
   'POST /clients/:id': 'Rotate or end the secrets and tokens of an OpenID client',
   'GET /keys': 'List the keys that sign ID tokens',

@@ -7,13 +7,13 @@ import type { History } from '../history/history.ts';
 import type { ClientChanges } from '../oauth/client-changes.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { Audit } from '../operators/audit.ts';
-import type { Certificates } from '../operators/certificates.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { PhoneOrders } from '../operators/phone-orders.ts';
 import type { OpenidProviderSettings } from '../operators/provider-people.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { View } from '../operators/views.ts';
+import type { KeyCustody } from '../pki/ports.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
@@ -42,11 +42,23 @@ export interface TenantSecrets {
   readonly keys: SigningKeys;
 }
 
+/** What a number's former owner has left. */
+export interface FormerOwners {
+  /** The number has a new owner. @param msisdn Digits. */
+  forgetOwner(msisdn: string): Promise<void>;
+}
+
+/** For parts: what the service key opens. */
+export interface PartSecrets {
+  readonly serviceKey: Uint8Array;
+  /** The certificate authority, and the keys of users. */
+  readonly custody: KeyCustody;
+  readonly formerOwners: FormerOwners;
+}
+
 /** What is sealed with the master key, or derived from it. */
 export interface SecretDeps {
   readonly operators: Operators;
-  /** Of people. */
-  readonly certificates: Certificates;
   /** Those of parts. */
   readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
   /** At least one. */

@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import type { TransactionRow } from '../history/row.ts';
 import type { Role } from '../operators/operator.ts';
-import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
+import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession, PartSecrets } from './deps.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
 /** An entry of the navigation. */
@@ -29,9 +29,9 @@ export interface ActionWords {
 
 export interface ConsolePart extends Frame {
   /** Pages below `/admin`, and operations below `/admin/api`. */
-  routes(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
-  /** Operations that show what is derived from the service key. */
-  secretRoutes?(deps: AdminApiDeps, serviceKey: Uint8Array): Hono<ConsoleEnvironment>;
+  routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
+  /** The same, for what needs the service key. */
+  secretRoutes?(deps: AdminApiDeps, secrets: PartSecrets): Hono<ConsoleEnvironment>;
   /** Of its operations, for the OpenAPI document: `GET /callbacks` and a few words. */
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */

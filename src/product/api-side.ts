@@ -6,7 +6,6 @@ import { createEvidence } from '../http/client-certificate.ts';
 import { createHttpLog } from '../http/log.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
-import { createProofRoutes } from '../http/proof.route.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal } from '../http/refusal.ts';
 import type { ServiceRoutesOptions } from '../http/service.route.ts';
@@ -33,9 +32,8 @@ import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
-import { apiRooms } from './part-rooms.ts';
+import { apiRooms, describeParts } from './part-rooms.ts';
 import { openPhoneRoutes } from './phone-side.ts';
-import { openPki } from './pki-side.ts';
 import {
   authorityCheck,
   backlogCheck,
@@ -177,24 +175,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
     },
   });
-  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, {
-    providers,
-    admission,
-    evidenceOf,
-    limits,
-    log: httpLog,
-  });
-  const pki = openPki(core, { custody, addressOf });
-  const proofRoutes = createProofRoutes({
-    providers,
-    admission,
-    evidenceOf,
-    limits,
-    log: httpLog,
-    now,
-    findOwn: transactions.findOwn,
-    longTerm: pki.longTerm,
-  });
+  const applications = { providers, admission, evidenceOf, limits, log: httpLog, now };
+  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, applications);
   const phone = openPhoneRoutes(core, {
     shards,
     custody,
@@ -222,14 +204,19 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     publicUrl,
     addressOf,
   });
-  const rooms = apiRooms(core, shards, { publicUrl, selfUrl: listensAt });
+  const rooms = apiRooms(core, shards, {
+    publicUrl,
+    selfUrl: listensAt,
+    addressOf,
+    applications,
+    findOwn: transactions.findOwn,
+  });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
   const ofParts = opened.filter((part) => part !== undefined);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
     more: [
       workflowRoutes.routes,
-      proofRoutes,
       signerPages.routes,
       phone.routes,
       telemetry.routes,
@@ -245,9 +232,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       profile: createProfile(operationDeps),
     },
     trust: () => custody.trust(),
-    publisher: pki.publisher,
-    timeStamps: pki.timeStamps,
-    pkiWait: pki.wait,
     evidenceOf,
     limits,
     admission,
@@ -276,6 +260,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       retention,
       entrances,
     },
+    described: await describeParts(core.parts),
     now,
     log: httpLog,
   });

@@ -115,7 +115,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     serviceKey,
     custody: core.custodyOver(redis),
     vault: core.vaultOver(redis),
-    phones: surroundings.phoneAdmin,
+    formerOwners: surroundings.phoneAdmin,
   });
   const { operators } = secrets;
   await operators.users.forgetFormer();

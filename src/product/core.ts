@@ -15,7 +15,6 @@ import { createPhoneSubscribers } from '../phone/phone-subscribers.ts';
 import { createPhones } from '../phone/phones.ts';
 import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
 import { createKeyCustody } from '../pki/custody.ts';
-import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
 import { createProtocol } from '../protocol/parse.ts';
@@ -42,10 +41,10 @@ import { openShards, type Shard } from '../transactions/shards.ts';
 import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
-import { unlockStore } from './key-slots.ts';
 import { openKeyPlace } from './key-place.ts';
+import { unlockStore } from './key-slots.ts';
 import { openOtherServices } from './other-services.ts';
-import { queuesOf, settingsOf } from './part-rooms.ts';
+import { pointersOf, queuesOf, settingsOf } from './part-rooms.ts';
 import { retentionOf } from './retention.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
 
@@ -134,7 +133,6 @@ export const openCore = async (options: CoreOptions) => {
   });
   const vaultOver = (redis: RedisClient): KeyVault =>
     keyPlace.vault(redis === blocking ? jobWaitsMs : undefined);
-  const pkiUrl = configuration.pki.url ?? configuration.publicUrl;
   let serviceKey = masterKey;
   const custodies = new Map<RedisClient, KeyCustody>();
   /** What one custody has read holds for the others, too. */
@@ -149,7 +147,7 @@ export const openCore = async (options: CoreOptions) => {
       now,
       vault: vaultOver(redis),
       firstRoot,
-      pointersOf: pointersUnder(pkiUrl),
+      pointersOf: pointersOf(options.parts, configuration),
     });
     custodies.set(redis, made);
     return made;

@@ -35,13 +35,7 @@ import { claimCharts } from './charts-at-start.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
-import {
-  authorityCheck,
-  clockCheck,
-  memoryCheck,
-  redisCheck,
-  workersCheck,
-} from './readiness.ts';
+import { authorityCheck, clockCheck, memoryCheck, redisCheck, workersCheck } from './readiness.ts';
 import {
   claimStore,
   inDataDirectory,

@@ -1,12 +1,11 @@
 /** What operators work with, in the console and on the command line. */
 import type { Configuration } from '../configuration/schema.ts';
-import type { AdminApiDeps, ProviderView, SecretDeps } from '../console/deps.ts';
+import type { AdminApiDeps, FormerOwners, ProviderView, SecretDeps } from '../console/deps.ts';
 import { type ConsolePart, frameOf } from '../console/part.ts';
 import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, auditActions, createAudit } from '../operators/audit.ts';
-import { createCertificates, type FormerOwners } from '../operators/certificates.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
@@ -85,14 +84,13 @@ export const openOperatorsRooms = async (options: {
       serviceKey,
       custody,
       vault,
-      phones,
+      formerOwners,
     }: {
       readonly serviceKey: Uint8Array;
       readonly custody: KeyCustody;
       readonly vault: KeyVault;
-      readonly phones: FormerOwners;
+      readonly formerOwners: FormerOwners;
     }): SecretDeps => ({
-      certificates: createCertificates({ custody, phones, audit, now }),
       operators: createOperators({
         redis,
         prefix,
@@ -103,7 +101,9 @@ export const openOperatorsRooms = async (options: {
         audit,
       }),
       secretRoutes: ofParts.flatMap(({ secretRoutes }) =>
-        secretRoutes === undefined ? [] : [(deps: AdminApiDeps) => secretRoutes(deps, serviceKey)],
+        secretRoutes === undefined
+          ? []
+          : [(deps: AdminApiDeps) => secretRoutes(deps, { serviceKey, custody, formerOwners })],
       ),
       tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
         const sealed = { redis, prefix, tenant: id, serviceKey, now };

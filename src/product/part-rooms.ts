@@ -1,7 +1,9 @@
 /** What parts get from the core of a process. */
 import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
+import type { DescribedPaths } from '../http/openapi.ts';
 import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
+import type { Pointers } from '../pki/extensions.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
@@ -11,6 +13,20 @@ import { createSignerLinks, type PublicUrl } from './signers.ts';
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
 
+/** Their addresses, for the OpenAPI document. */
+export const describeParts = async (parts: readonly Part[]): Promise<readonly DescribedPaths[]> =>
+  (await Promise.all(parts.map((part) => part.describe?.()))).filter((each) => each !== undefined);
+
+/** Where new certificates say that an authority publishes. */
+export const pointersOf = (
+  parts: readonly Part[],
+  configuration: Configuration,
+): ((authority: string) => Pointers | undefined) => {
+  const [pointing, second] = parts.filter((part) => part.pointers !== undefined);
+  if (second !== undefined) throw new Error('More than one part publishes for the authorities');
+  return pointing?.pointers?.(settingsOf(configuration)) ?? (() => undefined);
+};
+
 /** Each part has read its own members of it. */
 export const settingsOf = (configuration: Configuration): PartSettings =>
   configuration as PartSettings;
@@ -18,16 +34,18 @@ export const settingsOf = (configuration: Configuration): PartSettings =>
 export const apiRooms = (
   core: Core,
   shards: readonly Shard[],
-  urls: Pick<ApiRooms, 'publicUrl' | 'selfUrl'>,
+  ofApi: Pick<ApiRooms, 'publicUrl' | 'selfUrl' | 'addressOf' | 'applications' | 'findOwn'>,
 ): ApiRooms => {
   const { configuration, commands: redis, serviceKey, now, hostNow, onError } = core;
   return {
     settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
-    ...urls,
+    ...ofApi,
     redis,
     shards,
     serviceKey,
+    custody: core.custodyOver(redis),
+    limiter: core.limiterOver(redis),
     now,
     hostNow,
     onError,

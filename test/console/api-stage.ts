@@ -35,7 +35,7 @@ export const startApiStage = async (
       serviceKey: stage.product.core.serviceKey,
       custody: stage.product.core.custodyOver(stage.product.core.commands),
       vault: stage.product.core.vaultOver(stage.product.core.commands),
-      phones: stage.product.api.phoneAdmin,
+      formerOwners: stage.product.api.phoneAdmin,
     }),
     operators,
     phones: createPhoneOrders({

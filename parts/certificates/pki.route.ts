@@ -1,36 +1,27 @@
 /**
- * What verifiers of signatures fetch: the roots as PEM, the certificate and the list of revoked
- * certificates of each authority, OCSP answers (RFC 6960 appendix A), and time stamps (RFC 3161
- * 3.4).
- *
- * All of it is public. A root is only as trustworthy as the connection it came over: relying
- * parties fetch it once, compare its fingerprint by another way, and keep the file. The rest is
- * signed.
+ * What verifiers of signatures fetch: the certificate and the list of revoked certificates of each
+ * authority, OCSP answers (RFC 6960 appendix A), and time stamps (RFC 3161 3.4). All of it is
+ * public and signed.
  */
-import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Context, Hono } from 'hono';
-import type { AskTimeStamp } from '../pki/long-term.ts';
-import type { Publisher } from '../pki/publisher.ts';
-import { readBody } from '../request-body.ts';
-import type { Environment } from './body.ts';
-import type { HttpLog } from './log.ts';
+import type { Environment } from '../../src/http/body.ts';
+import type { HttpLog } from '../../src/http/log.ts';
+import { readBody } from '../../src/request-body.ts';
+import type { AskTimeStamp } from './long-term.ts';
+import type { Publisher } from './publisher.ts';
 
 export interface PkiRoutesOptions {
-  /** DER. @throws When the store of keys is unreachable. */
-  readonly trust: () => Promise<readonly Uint8Array[]>;
-  /** Throws like `trust`. */
+  /** Throws when the store of keys is unreachable, and so do the others. */
   readonly publisher: Publisher;
-  /** Answers requests for time stamps. Throws like `trust`. */
+  /** Answers requests for time stamps. */
   readonly timeStamps: AskTimeStamp;
-  /** In how many seconds this caller may ask for a signature; 0 is now. Throws like `trust`. */
-  readonly pkiWait: (incoming: IncomingMessage | undefined) => Promise<number>;
-  readonly log: HttpLog;
+  /** In how many seconds this caller may ask for a signature; 0 is now. */
+  readonly wait: (incoming: IncomingMessage | undefined) => Promise<number>;
+  readonly log: Pick<HttpLog, 'trouble'>;
 }
 
 type PkiContext = Context<Environment>;
-
-const toPem = (der: Uint8Array): string => new X509Certificate(der).toString();
 
 /** What is revoked shall be known soon, so it is not kept as long as it is good for. */
 const cacheControl = 'public, max-age=300';
@@ -47,10 +38,9 @@ const signed = (
   });
 
 export const createPkiRoutes = ({
-  trust,
   publisher,
   timeStamps,
-  pkiWait,
+  wait,
   log,
 }: PkiRoutesOptions): Hono<Environment> => {
   const routes = new Hono<Environment>();
@@ -66,7 +56,7 @@ export const createPkiRoutes = ({
 
   const limited = (c: PkiContext, work: () => Promise<Response>): Promise<Response> =>
     orUnreachable(c, async () => {
-      const seconds = await pkiWait(c.env?.incoming);
+      const seconds = await wait(c.env?.incoming);
       if (seconds === 0) return work();
       return c.text('Too many requests: try again later\n', 429, {
         'retry-after': String(seconds),
@@ -75,14 +65,6 @@ export const createPkiRoutes = ({
 
   const answerOcsp = async (request: Uint8Array): Promise<Response> =>
     signed(await publisher.ocspAnswer(request), 'application/ocsp-response');
-
-  routes.get('/pki/root.pem', (c) =>
-    orUnreachable(c, async () =>
-      c.body((await trust()).map(toPem).join(''), 200, {
-        'content-type': 'application/x-pem-file',
-      }),
-    ),
-  );
 
   routes.get('/pki/:file{(?:root|issuing)-[0-9]{1,4}\\.(?:crl|cer)}', (c) =>
     orUnreachable(c, async () => {

@@ -6,10 +6,11 @@
  * its end names it (RFC 5280 section 5).
  */
 import { hash } from 'node:crypto';
-import { createBoundedCache } from './bounded-cache.ts';
+import { createBoundedCache } from '../../src/pki/bounded-cache.ts';
+import { isIssuer } from '../../src/pki/certificate-id.ts';
+import type { KeyCustody, NamedAuthority, RevokedSerial } from '../../src/pki/ports.ts';
 import { createRevocationList } from './crl.ts';
-import { createOcspAnswer, createOcspFailure, isIssuer, readOcspRequest } from './ocsp.ts';
-import type { KeyCustody, NamedAuthority, RevokedSerial } from './ports.ts';
+import { createOcspAnswer, createOcspFailure, readOcspRequest } from './ocsp.ts';
 
 const listLastsMs = 86_400_000;
 const answerLastsMs = 3_600_000;
@@ -68,7 +69,10 @@ export const createPublisher = ({
       return signed.bytes;
     },
 
-    /** An OCSP answer, DER, good for an hour; also to what is no request. */
+    /**
+     * An OCSP answer, DER, good for an hour. Bytes that are no request are answered with
+     * `malformedRequest`.
+     */
     ocspAnswer: async (request: Uint8Array): Promise<Uint8Array> => {
       const ids = readOcspRequest(request);
       const [first] = ids ?? [];

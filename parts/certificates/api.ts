@@ -1,14 +1,15 @@
 /** What the certificate authority publishes, and the time stamps of signatures. */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import type { ConsoleDeps } from '../console/deps.ts';
-import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from '../pki/long-term.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { createPublisher } from '../pki/publisher.ts';
-import { usableRoots } from '../pki/roots.ts';
-import { limitsFrom, takeAll } from '../registry/rate-limiter.ts';
-import type { Core } from './core.ts';
-import { StartError } from './start-error.ts';
+import { Hono } from 'hono';
+import { type ApiPart, type ApiRooms, PartSetupError } from '../../src/part.ts';
+import { usableRoots } from '../../src/pki/roots.ts';
+import { limitsFrom, takeAll } from '../../src/registry/rate-limiter.ts';
+import type { certificatesConfiguration } from './configuration.ts';
+import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from './long-term.ts';
+import { createPkiRoutes } from './pki.route.ts';
+import { createProofRoutes } from './proof.route.ts';
+import { createPublisher } from './publisher.ts';
 
 const timeoutMs = 5000;
 /** A time stamp with the certificates of its authority has some 6 kB. */
@@ -43,46 +44,46 @@ const askAt =
     return readReply(response.body);
   };
 
-/** @throws StartError */
+/** @throws PartSetupError */
 const readRoots = (file: string): readonly Uint8Array[] => {
   try {
     const found = usableRoots(readFileSync(file, 'latin1'));
     if (found !== undefined) return found;
   } catch {}
-  const setting = 'pki.timeStampAuthority.rootsFile';
-  throw new StartError(
-    'usage',
-    `${setting}: the file cannot be read, or has no usable certificate (PEM).`,
+  throw new PartSetupError(
+    'pki.timeStampAuthority.rootsFile: the file cannot be read, or has no usable certificate (PEM)',
   );
 };
 
-export const openPki = (
-  { configuration, commands, limiterOver, now }: Core,
-  { custody, addressOf }: { readonly custody: KeyCustody } & Pick<ConsoleDeps, 'addressOf'>,
-) => {
-  const { timeStampAuthority, rateLimit } = configuration.pki;
-  const limiter = limiterOver(commands);
+/** @throws PartSetupError */
+export const openPki = ({
+  settings,
+  custody,
+  limiter,
+  addressOf,
+  applications,
+  findOwn,
+  now,
+}: ApiRooms<(typeof certificatesConfiguration)['shapes']>): ApiPart => {
+  const { timeStampAuthority, rateLimit } = settings.pki;
   const publisher = createPublisher({ custody, now });
   const timeStamps = createTimeStampAuthority(custody, now);
   const roots = timeStampAuthority && readRoots(timeStampAuthority.rootsFile);
-  return {
-    publisher,
-    timeStamps,
-    wait: async (incoming: IncomingMessage | undefined): Promise<number> => {
-      const limits = limitsFrom(
-        addressOf(incoming),
-        rateLimit,
-        undefined,
-        (bucket) => `pki:${bucket}`,
-      );
-      return (await takeAll(limiter, limits))?.seconds ?? 0;
-    },
-    longTerm: createLongTerm({
-      ask: timeStampAuthority === undefined ? timeStamps : askAt(timeStampAuthority.url),
-      trust: roots === undefined ? () => custody.trust() : async () => roots,
-      publisher,
-      custody,
-      now,
-    }),
+  const wait = async (incoming: IncomingMessage | undefined): Promise<number> => {
+    const address = addressOf(incoming);
+    const limits = limitsFrom(address, rateLimit, undefined, (bucket) => `pki:${bucket}`);
+    return (await takeAll(limiter, limits))?.seconds ?? 0;
   };
+  const longTerm = createLongTerm({
+    ask: timeStampAuthority === undefined ? timeStamps : askAt(timeStampAuthority.url),
+    trust: roots === undefined ? () => custody.trust() : async () => roots,
+    publisher,
+    custody,
+    now,
+  });
+  const { log } = applications;
+  const routes = new Hono();
+  routes.route('/', createPkiRoutes({ publisher, timeStamps, wait, log }));
+  routes.route('/', createProofRoutes({ ...applications, findOwn, longTerm }));
+  return { routes };
 };

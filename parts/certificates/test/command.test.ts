@@ -1,8 +1,8 @@
 /** `paraph certificates`, beside the service and from elsewhere. */
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { testRedis } from '../support/redis.ts';
-import { me, useOperations } from './operations-stage.ts';
+import { me, useOperations } from '../../../test/cli/operations-stage.ts';
+import { testRedis } from '../../../test/support/redis.ts';
 
 const redis = testRedis();
 const { paraph, json, product } = useOperations(

@@ -2,19 +2,19 @@
  * What makes a signature outlive its certificate: a time stamp of the signature value, and the
  * lists that say that the certificate was not revoked then. Both are put into the signature.
  */
-import { hasIssued, openCertificate, openCertificates } from './certificate-path.ts';
-import { attachProof, signatureValueOf } from './cms.ts';
-import type { KeyCustody } from './ports.ts';
+import { hasIssued, openCertificate, openCertificates } from '../../src/pki/certificate-path.ts';
+import { attachProof, signatureValueOf } from '../../src/pki/cms.ts';
+import type { KeyCustody } from '../../src/pki/ports.ts';
+import { randomBytesOf } from '../../src/pki/random.ts';
+import { readSignedData } from '../../src/pki/signed-data.ts';
+import { checkTimeStamp } from '../../src/pki/time-stamp-check.ts';
+import { verifySignature } from '../../src/pki/verify.ts';
 import type { Publisher } from './publisher.ts';
-import { randomBytesOf } from './random.ts';
-import { readSignedData } from './signed-data.ts';
 import {
   answerTimeStampRequest,
   createTimeStampRequest,
   readTimeStampResponse,
 } from './time-stamp.ts';
-import { checkTimeStamp } from './time-stamp-check.ts';
-import { verifySignature } from './verify.ts';
 
 export interface LongTermSignature {
   /** CMS with time stamp and lists, DER. */

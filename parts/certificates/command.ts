@@ -3,26 +3,27 @@
  * token it needs the master key of the service, because serial numbers of people are sealed with
  * it.
  */
-import { type Admin, secretActions } from '../command-line/admin.ts';
+import { type Admin, secretActions } from '../../src/command-line/admin.ts';
 import {
   type AddCommand,
   type CliContext,
   ok,
   type Report,
   UsageError,
-} from '../command-line/context.ts';
-import { table } from '../command-line/screen.ts';
-import { confirm } from '../command-line/terminal-input.ts';
-import { parseOneOf } from '../command-line/transactions-filter.ts';
-import { iso, isoOrNull } from '../command-line/transactions-row.ts';
-import type { ShownCertificate } from '../console/pages/certificates-page.ts';
+} from '../../src/command-line/context.ts';
+import type { PartCommands } from '../../src/command-line/part-commands.ts';
+import { table } from '../../src/command-line/screen.ts';
+import { confirm } from '../../src/command-line/terminal-input.ts';
+import { parseOneOf } from '../../src/command-line/transactions-filter.ts';
+import { iso, isoOrNull } from '../../src/command-line/transactions-row.ts';
 import {
   type RevocationReason,
   type RollOverKind,
   revocationReasons,
   rollOverKinds,
-  type ShownAuthority,
-} from '../operators/certificates.ts';
+} from '../../src/pki/ports.ts';
+import type { ShownAuthority } from './orders.ts';
+import type { ShownCertificate } from './page.ts';
 
 interface Flags {
   readonly msisdn?: string;
@@ -92,7 +93,7 @@ const listAuthorities = async (context: CliContext, admin: Admin): Promise<Repor
 /** The number of certificates, for sentences. */
 const counted = (done: number): string => `${done} certificate${done === 1 ? '' : 's'}`;
 
-export const addCertificates: AddCommand = (program, context, done) => {
+const addCertificates: AddCommand = (program, context, done) => {
   const certificates = program
     .command('certificates')
     .description('certificates of people: list, revoke; authorities: list, roll over');
@@ -178,4 +179,13 @@ export const addCertificates: AddCommand = (program, context, done) => {
       `Done: ${counted(answer.done)} revoked; the next one has a new serial number.\n`,
     );
   });
+};
+
+export const certificateCommands: PartCommands = {
+  add: { 'Administer:': [addCertificates] },
+  examples: {},
+  errors: {
+    'certificates unknown': 'unknown-certificate',
+    'certificates nothing': 'nothing-to-change',
+  },
 };

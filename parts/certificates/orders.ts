@@ -3,23 +3,16 @@
  * may give it, the routes have checked.
  */
 import { X509Certificate } from 'node:crypto';
+import type { FormerOwners } from '../../src/console/deps.ts';
+import { type Audit, doneBy } from '../../src/operators/audit.ts';
+import type { Operator } from '../../src/operators/operator.ts';
 import type {
   CertificateTarget,
   IssuedCertificate,
   KeyCustody,
   RevocationReason,
   RollOverKind,
-} from '../pki/ports.ts';
-import { type Audit, doneBy } from './audit.ts';
-import type { Operator } from './operator.ts';
-
-export type {
-  CertificateTarget,
-  IssuedCertificate,
-  RevocationReason,
-  RollOverKind,
-} from '../pki/ports.ts';
-export { revocationReasons, rollOverKinds } from '../pki/ports.ts';
+} from '../../src/pki/ports.ts';
 
 /** `nothing`: no certificate of that target can be revoked or renewed. */
 export type CertificateError = 'unknown' | 'nothing';
@@ -36,22 +29,16 @@ export interface ShownAuthority {
   readonly notAfter: number;
 }
 
-/** What a number's former owner has left. */
-export interface FormerOwners {
-  /** The number has a new owner. @param msisdn Digits. */
-  forgetOwner(msisdn: string): Promise<void>;
-}
-
 export type Certificates = ReturnType<typeof createCertificates>;
 
 export const createCertificates = ({
   custody,
-  phones,
+  formerOwners,
   audit,
   now,
 }: {
   readonly custody: KeyCustody;
-  readonly phones: FormerOwners;
+  readonly formerOwners: FormerOwners;
   readonly audit: Audit;
   readonly now: () => number;
 }) => {
@@ -148,7 +135,7 @@ export const createCertificates = ({
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
       const revoked = await custody.reassignNumber(msisdn);
-      await phones.forgetOwner(msisdn);
+      await formerOwners.forgetOwner(msisdn);
       return { done: revoked.length };
     },
   };

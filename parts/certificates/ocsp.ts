@@ -6,11 +6,9 @@
  *
  * Source: RFC 6960 section 4.
  */
-import { hash } from 'node:crypto';
-import { dotted, type Element, member, octets, readElement } from './ber.ts';
-import { type Authority, issuerOf, signBody } from './certificate.ts';
-import { readCertificate } from './certificate-fields.ts';
-import { reasonCodes } from './crl.ts';
+import { member, readElement } from '../../src/pki/ber.ts';
+import { type Authority, issuerOf, signBody } from '../../src/pki/certificate.ts';
+import { type CertificateId, readCertificateId } from '../../src/pki/certificate-id.ts';
 import {
   context,
   encode,
@@ -20,48 +18,19 @@ import {
   octetString,
   sequence,
   tags,
-} from './der.ts';
-import { objectIdentifiers as id } from './object-identifiers.ts';
-import type { CertificateStatus } from './ports.ts';
-
-/** A certificate that is asked about. */
-export interface CertificateId {
-  /** As it was sent, to be repeated. */
-  readonly bytes: Uint8Array;
-  readonly hash: 'sha1' | 'sha256';
-  readonly issuerNameHash: Uint8Array;
-  readonly issuerKeyHash: Uint8Array;
-  /** Lower-case hex. */
-  readonly serial: string;
-}
+} from '../../src/pki/der.ts';
+import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
+import type { CertificateStatus } from '../../src/pki/ports.ts';
+import { reasonCodes } from './crl.ts';
 
 /** More than any client asks for at once. */
 const maxIds = 20;
 
-const hashes: Readonly<Record<string, CertificateId['hash']>> = {
-  [id.sha1]: 'sha1',
-  [id.sha256]: 'sha256',
-};
-
-/** @returns Undefined for an unknown hash. */
-export const readCertificateId = (element: Element | undefined): CertificateId | undefined => {
-  const [algorithm, name, key, serial, ...more] = element?.children ?? [];
-  const hashName = hashes[dotted(algorithm?.children[0]) ?? ''];
-  const issuerNameHash = octets(name);
-  const issuerKeyHash = octets(key);
-  if (!element || !hashName || !issuerNameHash || !issuerKeyHash || serial?.tag !== tags.integer)
-    return undefined;
-  if (more.length > 0 || serial.content.length > 21) return undefined;
-  return {
-    bytes: element.bytes,
-    hash: hashName,
-    issuerNameHash,
-    issuerKeyHash,
-    serial: Buffer.from(serial.content).toString('hex'),
-  };
-};
-
-/** @returns Undefined for what is no request; signatures and extensions are not looked at. */
+/**
+ * Reads an OCSP request. Its signature and its extensions are not looked at.
+ *
+ * @returns Undefined for bytes that are no request.
+ */
 export const readOcspRequest = (der: Uint8Array): readonly CertificateId[] | undefined => {
   const body = member(readElement(der), 0, tags.sequence);
   // Version [0] and the requestor's name [1] may stand before it.
@@ -69,18 +38,6 @@ export const readOcspRequest = (der: Uint8Array): readonly CertificateId[] | und
   const ids = list?.children.map((request) => readCertificateId(member(request, 0, tags.sequence)));
   if (ids === undefined || ids.length === 0 || ids.length > maxIds) return undefined;
   return ids.every((each) => each !== undefined) ? ids : undefined;
-};
-
-/** Whether an authority has issued the certificate, by the hashes of its name and key. */
-export const isIssuer = (certificate: Uint8Array, asked: CertificateId): boolean => {
-  const fields = readCertificate(certificate);
-  if (fields === undefined) return false;
-  const equals = (bytes: Uint8Array, expected: Uint8Array): boolean =>
-    Buffer.compare(hash(asked.hash, bytes, 'buffer'), expected) === 0;
-  return (
-    equals(fields.subject.bytes, asked.issuerNameHash) &&
-    equals(fields.publicKey, asked.issuerKeyHash)
-  );
 };
 
 /** OCSPResponseStatus; see RFC 6960 2.3. */

@@ -1,10 +1,10 @@
 /** Certificates of people, and authorities, in the admin API and on the page. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { enrolPhone } from '../support/phone.ts';
-import type { Json } from '../support/product.ts';
-import { testRedis } from '../support/redis.ts';
-import { type ApiStage, startApiStage } from './api-stage.ts';
+import { type ApiStage, startApiStage } from '../../../test/console/api-stage.ts';
+import { enrolPhone } from '../../../test/support/phone.ts';
+import type { Json } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
 
 const redis = testRedis();
 let stage: ApiStage;

@@ -4,9 +4,16 @@
  * Source: RFC 3161 section 2.4, RFC 5816 (ESSCertIDv2).
  */
 import { hash } from 'node:crypto';
-import { dotted, type Element, member, octets, readElement, smallNumber } from './ber.ts';
-import { ecdsaWithSha256 } from './certificate.ts';
-import { readCertificate } from './certificate-fields.ts';
+import {
+  dotted,
+  type Element,
+  member,
+  octets,
+  readElement,
+  smallNumber,
+} from '../../src/pki/ber.ts';
+import { ecdsaWithSha256 } from '../../src/pki/certificate.ts';
+import { readCertificate } from '../../src/pki/certificate-fields.ts';
 import {
   boolean,
   context,
@@ -21,16 +28,11 @@ import {
   smallInteger,
   tags,
   wholeNumber,
-} from './der.ts';
-import { objectIdentifiers as id } from './object-identifiers.ts';
-import type { ServiceKey } from './ports.ts';
-import { randomBytesOf } from './random.ts';
+} from '../../src/pki/der.ts';
+import { digestHashes, objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
+import type { ServiceKey } from '../../src/pki/ports.ts';
+import { randomBytesOf } from '../../src/pki/random.ts';
 
-export const digestHashes: Readonly<Record<string, 'sha256' | 'sha384' | 'sha512'>> = {
-  [id.sha256]: 'sha256',
-  [id.sha384]: 'sha384',
-  [id.sha512]: 'sha512',
-};
 const digestLengths = { sha256: 32, sha384: 48, sha512: 64 } as const;
 
 /** PKIFailureInfo. */

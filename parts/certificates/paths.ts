@@ -1,6 +1,12 @@
 /** For the OpenAPI document: what the certificate authority publishes, and proofs of signatures. */
 import { z } from 'zod';
-import { body, type OperationNode, type ParameterNode, ref } from './nodes.ts';
+import {
+  body,
+  type OperationNode,
+  type ParameterNode,
+  ref,
+} from '../../src/http/documentation/nodes.ts';
+import type { DescribedPaths } from '../../src/http/openapi.ts';
 
 const proof = z
   .object({
@@ -81,7 +87,7 @@ const post = (
 
 const authority = inPath('authority', '`issuing-1`, `root-1` and so on, as certificates name it.');
 
-export const pkiPaths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>> = {
+const paths: DescribedPaths['paths'] = {
   '/pki/{authority}.crl': get('crl', 'The certificates that an authority has revoked', authority, {
     200: { description: 'CRL (RFC 5280), DER, good for a day.', ...der('application/pkix-crl') },
     ...notThere,
@@ -134,4 +140,8 @@ export const pkiPaths: Readonly<Record<string, Readonly<Record<string, Operation
   ),
 };
 
-export const pkiSchemas = [proof, proofError];
+export const certificatePaths: DescribedPaths = {
+  tag: { name: 'certificates', description: 'What verifiers of signatures ask.' },
+  paths,
+  schemas: [proof, proofError],
+};

@@ -1,26 +1,17 @@
 /** Certificates of people: looked up by number, revoked, renewed; a number with a new owner. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import {
-  type CertificateError,
-  type CertificateResult,
-  type IssuedCertificate,
-  revocationReasons,
-  rollOverKinds,
-} from '../operators/certificates.ts';
-import { answer, type Refusal, refuse } from './answers.ts';
-import type { AdminApiDeps, ConsoleEnvironment, SecretDeps } from './deps.ts';
-import { json, msisdn, msisdnIn, query, readForm, reason } from './input.ts';
-import { createLookUps } from './look-ups.ts';
-import {
-  certificatesPage,
-  reassignPage,
-  revokePage,
-  type ShownCertificate,
-} from './pages/certificates-page.ts';
-import { isConfirmed } from './pages/confirm-page.ts';
-import { type Notice, readNotice } from './pages/notices.ts';
-import { needs } from './session/session.ts';
+import { answer, type Refusal, refuse } from '../../src/console/answers.ts';
+import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
+import { json, msisdn, msisdnIn, query, readForm, reason } from '../../src/console/input.ts';
+import { createLookUps } from '../../src/console/look-ups.ts';
+import { isConfirmed } from '../../src/console/pages/confirm-page.ts';
+import { readNotice } from '../../src/console/pages/notices.ts';
+import { needs } from '../../src/console/session/session.ts';
+import { type IssuedCertificate, revocationReasons, rollOverKinds } from '../../src/pki/ports.ts';
+import type { CertificateNotice } from './notices.ts';
+import type { CertificateError, CertificateResult, Certificates } from './orders.ts';
+import { certificatesPage, reassignPage, revokePage, type ShownCertificate } from './page.ts';
 
 const serial = z.string().regex(/^[0-9a-fA-F]{2,42}$/, { error: 'must be hexadecimal' });
 
@@ -39,7 +30,7 @@ const refusals: Readonly<Record<CertificateError, Refusal>> = {
   nothing: [409, 'nothing', 'No certificate of it can be changed like that any more'],
 };
 
-const notices: Readonly<Record<CertificateError, Notice>> = {
+const notices: Readonly<Record<CertificateError, CertificateNotice>> = {
   unknown: 'certificate-unknown',
   nothing: 'certificate-nothing',
 };
@@ -62,8 +53,10 @@ export const createCertificateRoutes = ({
   phones,
   audit,
   now,
-}: Pick<SecretDeps, 'certificates'> &
-  Pick<AdminApiDeps, 'phones' | 'audit' | 'now'>): Hono<ConsoleEnvironment> => {
+}: { readonly certificates: Certificates } & Pick<
+  AdminApiDeps,
+  'phones' | 'audit' | 'now'
+>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
   const noteLookUp = createLookUps({ audit, phones });
   const list = async (wanted: z.output<typeof target>): Promise<readonly ShownCertificate[]> =>
@@ -115,15 +108,19 @@ export const createCertificateRoutes = ({
         msisdn: number ?? written.slice(0, 40),
         certificates: number === undefined ? undefined : await list({ msisdn: number }),
         isWrong: written !== '' && number === undefined,
-        notice: readNotice(c.req.query('notice')),
+        notice: readNotice(c.req.query('notice'), c.get('session').frame),
       }),
     );
   });
 
-  const backWith = (c: Context<ConsoleEnvironment>, number: string, notice: Notice): Response =>
+  const backWith = (
+    c: Context<ConsoleEnvironment>,
+    number: string,
+    notice: CertificateNotice,
+  ): Response =>
     c.redirect(`/admin/certificates?${new URLSearchParams({ msisdn: number, notice })}`, 303);
 
-  const noticeOf = (result: CertificateResult, done: Notice): Notice =>
+  const noticeOf = (result: CertificateResult, done: CertificateNotice): CertificateNotice =>
     'refused' in result ? notices[result.refused] : done;
 
   /** The texts of a form that are about one number. Undefined where the number is none. */

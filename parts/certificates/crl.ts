@@ -4,11 +4,19 @@
  * Source: RFC 5280 section 5.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type Authority, ecdsaWithSha256, issuerOf, signBody } from './certificate.ts';
-import { context, enumerated, integer, sequence, smallInteger, time, wholeNumber } from './der.ts';
-import { authorityKeyIdentifier, extension } from './extensions.ts';
-import { objectIdentifiers as id } from './object-identifiers.ts';
-import type { RevocationReason, RevokedSerial } from './ports.ts';
+import { type Authority, ecdsaWithSha256, issuerOf, signBody } from '../../src/pki/certificate.ts';
+import {
+  context,
+  enumerated,
+  integer,
+  sequence,
+  smallInteger,
+  time,
+  wholeNumber,
+} from '../../src/pki/der.ts';
+import { authorityKeyIdentifier, extension } from '../../src/pki/extensions.ts';
+import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
+import type { RevocationReason, RevokedSerial } from '../../src/pki/ports.ts';
 
 /** CRLReason. RFC 5280 5.3.1: `unspecified` is left out. */
 export const reasonCodes: Readonly<Record<RevocationReason, number>> = {

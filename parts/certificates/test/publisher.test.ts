@@ -1,9 +1,10 @@
 /** What the authorities publish: lists and OCSP answers, read by openssl. */
 import { describe, expect, it } from 'vitest';
-import { createRevocationList } from '../../src/pki/crl.ts';
-import { now, owner } from './fixtures.ts';
-import { inFolder, openssl, pem } from './openssl.ts';
-import { serialOf, service } from './revocation-stage.ts';
+import { now, owner } from '../../../test/pki/fixtures.ts';
+import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
+import { serialOf } from '../../../test/pki/revocation-stage.ts';
+import { createRevocationList } from '../crl.ts';
+import { service } from './stage.ts';
 
 const hour = 3_600_000;
 

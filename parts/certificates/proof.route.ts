@@ -4,16 +4,16 @@
  * transaction; others' and unknown ones are answered alike.
  */
 import { Hono } from 'hono';
-import type { LongTermSignature } from '../pki/long-term.ts';
-import { bytesToSign } from '../protocol/requests.ts';
-import type { TransactionView } from '../transactions/outcomes.ts';
-import { json, type Refusal } from './application-refusals.ts';
+import { json, type Refusal } from '../../src/http/application-refusals.ts';
 import {
   type ApplicationRouteOptions,
   createApplicationRoute,
   readNothing,
-} from './application-route.ts';
-import type { Environment } from './body.ts';
+} from '../../src/http/application-route.ts';
+import type { Environment } from '../../src/http/body.ts';
+import { bytesToSign } from '../../src/protocol/requests.ts';
+import type { TransactionView } from '../../src/transactions/outcomes.ts';
+import type { LongTermSignature } from './long-term.ts';
 
 const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
 const noStamp: Refusal = [

@@ -1,9 +1,8 @@
 /** The certificates of one number, and what can be done about them. */
 import { html } from 'hono/html';
-import { revocationReasons } from '../../operators/certificates.ts';
-import type { ConsoleSession } from '../deps.ts';
-import { choiceField, confirmPage, whyField } from './confirm-page.ts';
-import { layOut } from './layout.ts';
+import type { ConsoleSession } from '../../src/console/deps.ts';
+import { choiceField, confirmPage, whyField } from '../../src/console/pages/confirm-page.ts';
+import { layOut } from '../../src/console/pages/layout.ts';
 import {
   cardTable,
   counted,
@@ -13,8 +12,9 @@ import {
   invalid,
   nothing,
   timeOf,
-} from './markup.ts';
-import { type Notice, noticeBanner } from './notices.ts';
+} from '../../src/console/pages/markup.ts';
+import { type Notice, noticeBanner } from '../../src/console/pages/notices.ts';
+import { revocationReasons } from '../../src/pki/ports.ts';
 
 export interface ShownCertificate {
   readonly serial: string;
