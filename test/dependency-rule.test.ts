@@ -32,7 +32,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'event-stream': ['', 'hono'],
   machines: ['engine protocol', 'xstate zod'],
   registry: ['protocol', 'zod'],
-  pki: ['engine', 'jose zod'],
+  pki: ['', 'jose zod'],
   configuration: ['environment operators part parts protocol registry', 'zod'],
   client: ['pki protocol', 'zod'],
   pages: ['event-stream languages request-body', 'hono'],
