@@ -10,6 +10,7 @@
  * `*.e2e.test.ts`      project `e2e`, run by `npm run e2e`: whole processes, clusters, loads, whole services that wait.
  * `*.browser.test.ts`  project `browser`, run by `npm run e2e` as well. It exists only where there is a Chromium, so that a
  *                      machine without one has green tests and no skipped ones; `npm run e2e` says which case it is.
+ * `*.interop.test.ts`  project `interop`, run by `npm run interop`, beside the files of test/interop.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
@@ -29,7 +30,7 @@ const unit = {
   test: {
     name: 'unit',
     include: ['test/**/*.test.ts', 'parts/*/test/**/*.test.ts'],
-    exclude: ['**/*.{e2e,browser}.test.ts', ...elsewhere],
+    exclude: ['**/*.{e2e,browser,interop}.test.ts', ...elsewhere],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -60,12 +61,13 @@ const otherNode = {
     include: [
       'test/{client,configuration,embedded,evidence,http,mail,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
-      'parts/{backup,callbacks,gateway,phone}/test/*.test.ts',
+      'parts/{backup,callbacks,certificates,gateway,phone}/test/*.test.ts',
       'parts/demo/test/clients.test.ts',
+      'parts/pkcs11/test/key-place.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
-      'test/product/{certificates,npm-start,process,shutdown}.e2e.test.ts',
+      'test/product/{npm-start,process,shutdown}.e2e.test.ts',
     ],
   },
 };
@@ -87,7 +89,7 @@ const packages = {
 const interop = {
   test: {
     name: 'interop',
-    include: ['test/interop/**/*.test.ts'],
+    include: ['test/interop/**/*.test.ts', 'parts/*/test/**/*.interop.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
   },

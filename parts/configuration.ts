@@ -1,11 +1,15 @@
 /** What the parts add to the configuration. In the order of parts.ts. */
 import type { PartConfiguration } from '../src/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
+import { certificatesConfiguration } from './certificates/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
 import { phoneConfiguration } from './phone/configuration.ts';
+import { pkcs11Configuration } from './pkcs11/configuration.ts';
 
 export const partConfigurations: readonly PartConfiguration[] = [
   callbackConfiguration,
+  certificatesConfiguration,
   gatewayConfiguration,
   phoneConfiguration,
+  pkcs11Configuration,
 ];

@@ -2,8 +2,18 @@
 import type { Part } from '../src/part.ts';
 import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
+import { certificates } from './certificates/part.ts';
 import { demo } from './demo/part.ts';
 import { gateway } from './gateway/part.ts';
 import { phone } from './phone/part.ts';
+import { pkcs11 } from './pkcs11/part.ts';
 
-export const parts: readonly Part[] = [backup, callbacks, demo, gateway, phone];
+export const parts: readonly Part[] = [
+  backup,
+  callbacks,
+  certificates,
+  demo,
+  gateway,
+  phone,
+  pkcs11,
+];

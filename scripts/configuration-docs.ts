@@ -2,14 +2,14 @@
  * Fills the tables of docs/configuration.md from the schemas of environment and configuration file;
  * the prose around them is written by hand. With `--check` it compares.
  */
+import { documentedEnvironment } from '../src/configuration/parts.ts';
 import { configurationSchema } from '../src/configuration/schema.ts';
-import { environmentSchema } from '../src/environment.ts';
 import { writeOrCheck } from './generated-file.ts';
 import { fillTable, keyTable } from './key-table.ts';
 
 const fill = (document: string): string =>
   fillTable(
-    fillTable(document, 'environment', keyTable(environmentSchema)),
+    fillTable(document, 'environment', keyTable(documentedEnvironment)),
     'configuration',
     keyTable(configurationSchema),
   );

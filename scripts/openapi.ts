@@ -3,17 +3,21 @@
  * docs/queue-contract.schema.json and docs/process-definition.schema.json. With `--check` it
  * compares.
  */
+import { parts } from '../parts/parts.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
+import { describeParts } from '../src/product/part-rooms.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
 import { definitionJsonSchema } from '../src/workflows/definition.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
 
+const described = await describeParts(parts);
+
 writeOrCheck(
   [
     {
       path: 'docs/openapi.json',
-      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules)),
+      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules, described)),
     },
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
     {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 /**
  * The environment variables: what differs between two machines with the same configuration file,
- * and secrets (the master key, a PIN, and a password inside REDIS_URL). This is the only file that
- * reads `process.env`.
+ * and secrets (the master key, and a password inside REDIS_URL). This is the only file that reads
+ * `process.env`. Parts have further variables (src/part.ts), which they read and check themselves.
  *
  * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing".
  * An empty master key is an error: a service whose secret did not arrive must not start with a
@@ -70,11 +70,6 @@ export const environmentSchema = z.object({
       'For `paraph master-key add` alone: the master key that is to replace the present one ([operations/master-key.md](operations/master-key.md)).',
     hint: 'base64url of 32 bytes (43 characters)',
   }),
-  PARAPH_TOKEN_PIN: z.string().optional().meta({
-    description:
-      'PIN of the PKCS#11 token, where `custody` names one and no `pinFile` ([operations/pkcs11.md](operations/pkcs11.md)).',
-    hint: 'the PIN of the token',
-  }),
   PARAPH_NEW_AUTHORITY: flag.optional().meta({
     description:
       'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, or for a worker alone; 0 never. Without it, an API when nothing says that the key was used (see reliability.md, An empty Redis).',
@@ -113,7 +108,6 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   redisUrl: values.REDIS_URL,
   masterKey: values.PARAPH_MASTER_KEY,
   newMasterKey: values.PARAPH_NEW_MASTER_KEY,
-  tokenPin: values.PARAPH_TOKEN_PIN,
   /** Whether a new authority may be made. Undefined: when the master key is new. */
   newAuthority: values.PARAPH_NEW_AUTHORITY,
   logLevel: values.PARAPH_LOG_LEVEL,
@@ -121,8 +115,11 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   redisServer: values.PARAPH_REDIS_SERVER,
 });
 
-/** Holds the master key and a PIN: never log it whole. */
-export type Environment = Readonly<ReturnType<typeof named>>;
+/** Holds the master key and secrets of parts: never log it whole. */
+export type Environment = Readonly<ReturnType<typeof named>> & {
+  /** What else begins with `PARAPH_`, by name: for parts. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+};
 
 /**
  * Reads and checks the variables above.
@@ -139,7 +136,12 @@ export const readEnvironment = (
     ),
   );
   const parsed = environmentSchema.safeParse(given);
-  if (parsed.success) return named(parsed.data);
+  if (parsed.success) {
+    const others = Object.entries(given).filter(
+      ([name]) => name.startsWith('PARAPH_') && !Object.hasOwn(environmentSchema.shape, name),
+    );
+    return { ...named(parsed.data), variables: Object.fromEntries(others) };
+  }
   const names = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
   throw new Error([...names].map((name) => `${name} must be ${hintOf(name)}`).join('; '));
 };

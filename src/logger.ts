@@ -21,7 +21,7 @@ const secretNames = [
   'privateKey',
   'authorization',
   'pin',
-  'tokenPin',
+  'variables',
   'session_token',
 ];
 

@@ -15,13 +15,17 @@ import type { WorkflowTellers } from '../workers/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
 import type { AppOptions } from './http/app.ts';
+import type { ApplicationRouteOptions } from './http/application-route.ts';
 import type { Entrance } from './http/documentation.route.ts';
+import type { HealthCheck } from './http/health.route.ts';
+import type { DescribedPaths } from './http/openapi.ts';
 import type { EventLog } from './logger.ts';
 import type { OauthDeps } from './oauth/deps.ts';
 import type { DeviceStart, JoinLogin } from './oauth/interaction/device-start.ts';
 import type { Audit } from './operators/audit.ts';
 import type { PageFrame } from './pages/assets.ts';
-import type { KeyCustody } from './pki/ports.ts';
+import type { Pointers } from './pki/extensions.ts';
+import type { KeyCustody, KeyVault } from './pki/ports.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
@@ -34,6 +38,7 @@ import type {
 import type { MakeDevice } from './sscd/devices.ts';
 import type { Registry } from './telemetry/registry.ts';
 import type { Answer } from './transactions/answers.ts';
+import type { TransactionView } from './transactions/outcomes.ts';
 import type { Shard } from './transactions/shards.ts';
 import type { FindTransaction } from './transactions/transactions.ts';
 
@@ -52,6 +57,7 @@ export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
   Added<Shapes['root']>
 > & {
   readonly sandbox: boolean;
+  readonly publicUrl?: string | undefined;
   readonly subscribers: readonly SubscriberTemplate[];
   readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
     Added<Shapes['applicationProvider']>
@@ -72,6 +78,31 @@ export interface PartServices extends OtherServices {
   devices(shards: readonly Shard[]): MakeDevice;
   close(): void;
 }
+
+/** For where private keys are: before a process connects to Redis, and for commands. */
+export interface KeyPlaceRooms<Shapes extends PartShapes = PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  /** `queue.prefix` */
+  readonly prefix: string;
+  /** Environment variables of parts, by name. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<EventLog, 'info'>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Where private keys are made and used, when that is not this process. */
+export interface KeyPlace {
+  /** @param waitMs How long a caller waits while the place is away. Default: as configured. */
+  vault(waitMs?: number): KeyVault;
+  /** Before a service needs the first key. @throws PartSetupError */
+  open(): Promise<void>;
+  /** For `/readyz`. */
+  readonly checks: readonly HealthCheck[];
+  close(): Promise<void>;
+}
+
+/** A part cannot be used as it is configured. The message is a sentence for operators. */
+export class PartSetupError extends Error {}
 
 /** What a part may use wherever it runs. */
 interface PartRooms<Shapes extends PartShapes> {
@@ -124,6 +155,7 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   readonly hostNow: () => number;
   /** A connection that waits for Redis without end. */
   readonly blocking: RedisClient;
+  /** The certificate authority, and the keys of users. */
   readonly custody: KeyCustody;
   readonly limiter: RateLimiter;
   /** How pages outside of a login look. */
@@ -131,6 +163,10 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   /** How people know an application. */
   readonly applicationName: (apId: string) => string;
   readonly joinLogin: JoinLogin;
+  /** For routes that applications call: `createApplicationRoute`. */
+  readonly applications: ApplicationRouteOptions;
+  /** Undefined for a transaction of another application. */
+  readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
 }
 
 /** For the console, and for commands that run over the Redis of the service. */
@@ -142,6 +178,8 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
   readonly shapes: Shapes;
   /** Kinds of the `device` of a SIM or an App. */
   readonly devices?: readonly PartDeviceSchema[];
+  /** Environment variables that it reads, and what docs/configuration.md says of each. */
+  readonly variables?: Readonly<Record<`PARAPH_${string}`, string>>;
   /**
    * What the schema cannot say of the values that it has read.
    *
@@ -195,6 +233,21 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   openSubscribers?(rooms: SubscriberRooms<Shapes>): CompleteSubscriber;
   /** Its devices, in a process with workers. */
   openDevices?(rooms: WorkerRooms<Shapes>): Promise<RunningDevices>;
+  /**
+   * Where private keys are: the first part that has a place counts, otherwise they are in this
+   * process.
+   *
+   * @returns Undefined where the configuration names no place.
+   */
+  openKeyPlace?(rooms: KeyPlaceRooms<Shapes>): Promise<KeyPlace | undefined>;
+  /**
+   * Where new certificates say that an authority publishes: of one part at most.
+   *
+   * @returns Takes the id of an authority, `issuing-1`.
+   */
+  pointers?(settings: PartSettings<Shapes>): (authority: string) => Pointers | undefined;
+  /** Its addresses, for the OpenAPI document. */
+  describe?(): Promise<DescribedPaths>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */

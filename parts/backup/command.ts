@@ -68,13 +68,18 @@ const assertServiceKey = async ({ openCustody }: Store): Promise<void> => {
   });
 };
 
-/** Those in a token are not in the backup. @returns A sentence; undefined when all can be used. */
+/**
+ * Tries the keys that the custody names: those in another place, such as a token, are not in the
+ * backup.
+ *
+ * @returns A sentence; undefined when all can be used.
+ */
 const problemOfKeys = async ({ openCustody }: Store): Promise<string | undefined> => {
   const unusable = await (await openCustody()).unusableKeys();
   const [first] = unusable;
   if (first === undefined) return undefined;
   const names = unusable.map(({ name }) => name).join(', ');
-  return `Redis is restored, but the service cannot use its keys ${names}: ${first.why}. See docs/operations/pkcs11.md#backup; do not start it before.`;
+  return `Redis is restored, but the service cannot use its keys ${names}: ${first.why}. See docs/operations/backup.md; do not start it before.`;
 };
 
 const backup = (context: CliContext, path: string): Promise<Report> =>

@@ -23,7 +23,6 @@ import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
 import { productVersion } from '../product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
-import { addCertificates } from './certificates.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
@@ -98,16 +97,7 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages, addEvidence],
   'Workflows:': [addWorkflow],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
-  'Administer:': [
-    addUsers,
-    addCertificates,
-    addAps,
-    addClients,
-    addKeys,
-    addMasterKeys,
-    addIndex,
-    addConfig,
-  ],
+  'Administer:': [addUsers, addAps, addClients, addKeys, addMasterKeys, addIndex, addConfig],
   'More:': [addCompletion],
 };
 

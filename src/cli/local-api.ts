@@ -24,17 +24,16 @@ import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import { createSubjects } from '../console-login/subjects.ts';
 import type { Operator } from '../operators/operator.ts';
 import { createKeyCustody } from '../pki/custody.ts';
-import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import { createSealer } from '../pki/sealed-record.ts';
 import { ensureServiceKey, OtherMasterKeyError, openServiceKey } from '../pki/service-key.ts';
 import { createCustodyStore } from '../product/custody-store.ts';
+import { openKeyPlace } from '../product/key-place.ts';
 import { createKeySlots } from '../product/key-slots.ts';
 import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
 import { openOperatorsRooms } from '../product/operators-rooms.ts';
-import { queuesOf } from '../product/part-rooms.ts';
+import { pointersOf, queuesOf, settingsOf } from '../product/part-rooms.ts';
 import { retentionOf } from '../product/retention.ts';
-import { openTokenSide } from '../product/token-side.ts';
 import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
@@ -102,9 +101,21 @@ const opened = (opening: Promise<unknown>): Promise<unknown> =>
     throw new UsageError(otherKey);
   });
 
-/** Where private keys are, for a command. A token is opened when one of its keys is used. */
-export const vaultIn = (context: CliContext, configuration: Configuration): KeyVault =>
-  openTokenSide(configuration, { pin: environmentIn(context).tokenPin }).vault();
+/** Where private keys are, for a command. Another place is opened when one of its keys is used. */
+export const vaultIn = async (
+  context: CliContext,
+  configuration: Configuration,
+): Promise<KeyVault> => {
+  const place = await openKeyPlace(parts, {
+    settings: settingsOf(configuration),
+    prefix: configuration.queue.prefix,
+    variables: environmentIn(context).variables,
+    // The key that is asked for says what is wrong.
+    log: { info: () => undefined },
+    onError: () => undefined,
+  });
+  return place.vault();
+};
 
 /**
  * The service key, where the store has one.
@@ -133,7 +144,7 @@ export const openCustody = async (
     store: createCustodyStore(redis, configuration.queue.prefix),
     serviceKey: (await serviceKeyOf({ redis, configuration }, masterKey)) ?? masterKey,
     now: context.now,
-    vault: vaultIn(context, configuration),
+    vault: await vaultIn(context, configuration),
   });
 
 /**
@@ -180,15 +191,15 @@ export const openSecrets = async (
   session: OperationsSession,
 ): Promise<SecretDeps & UserDeps & Pick<AdminApiDeps, 'numberName'>> => {
   const serviceKey = await openOwnKey(context, session, await existingMasterKey(context));
-  const { queue, operations, pki, publicUrl } = session.configuration;
+  const { queue, operations } = session.configuration;
   const store = createCustodyStore(session.redis, queue.prefix);
-  const vault = vaultIn(context, session.configuration);
+  const vault = await vaultIn(context, session.configuration);
   const custody = createKeyCustody({
     store,
     serviceKey,
     vault,
     now: context.now,
-    pointersOf: pointersUnder(pki.url ?? publicUrl),
+    pointersOf: pointersOf(parts, session.configuration),
   });
   const secrets = session.secretsWith({ serviceKey, custody, vault });
   // Without an authority, the keys that sign ID tokens show whether it is the right one.

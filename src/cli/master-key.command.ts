@@ -69,7 +69,8 @@ const openStage = async (
 const withStage = (context: CliContext, work: (stage: Stage) => Promise<Report>): Promise<Report> =>
   withOperations(context, async (session, { vaultIn }) => {
     try {
-      return await work(await openStage(context, session, vaultIn(context, session.configuration)));
+      const vault = await vaultIn(context, session.configuration);
+      return await work(await openStage(context, session, vault));
     } catch (error) {
       if (!(error instanceof OtherMasterKeyError)) throw error;
       throw new UsageError(`${error.message}.`);

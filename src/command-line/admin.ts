@@ -69,8 +69,6 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 const renamed: Readonly<Record<string, string>> = {
   'replays unknown': 'unknown-bulk',
   'workflows unknown': 'unknown-instance',
-  'certificates unknown': 'unknown-certificate',
-  'certificates nothing': 'nothing-to-change',
   'users unknown': 'unknown-user',
   'users too-many': 'too-many-tokens',
   'tokens unknown': 'unknown-token',

@@ -1,6 +1,7 @@
 /** The members that parts add to the configuration. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { partConfigurations } from '../../parts/configuration.ts';
+import { environmentSchema } from '../environment.ts';
 import type { PartShapes } from '../part.ts';
 import type { PartDeviceSchema } from '../registry/subscriber.ts';
 
@@ -16,3 +17,15 @@ export const devicesOfParts: readonly PartDeviceSchema[] = partConfigurations.fl
  */
 export const shapeOf = (where: keyof PartShapes): Readonly<Record<never, z.ZodType>> =>
   Object.assign({}, ...partConfigurations.map(({ shapes }) => shapes[where]));
+
+/** The environment variables of core and parts, for the documents. @public */
+export const documentedEnvironment = environmentSchema.extend(
+  Object.fromEntries(
+    partConfigurations.flatMap(({ variables = {} }) =>
+      Object.entries(variables).map(([name, description]) => [
+        name,
+        z.string().optional().meta({ description }),
+      ]),
+    ),
+  ),
+);

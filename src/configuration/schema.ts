@@ -2,10 +2,18 @@ import { z } from 'zod';
 import { partConfigurations } from '../../parts/configuration.ts';
 import { defaultProtocolRules } from '../protocol/rules.ts';
 import { applicationProviderList } from '../registry/application-providers.ts';
-import { amount, type DeepReadonly, flag, positive, section, whole } from '../registry/entry.ts';
+import {
+  amount,
+  type DeepReadonly,
+  flag,
+  ownOrigin,
+  positive,
+  section,
+  whole,
+} from '../registry/entry.ts';
 import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
 import { subscriberList } from '../registry/subscriber.ts';
-import { isHttps, isSecureAddress, mustBeHttps, readOrigin } from '../registry/web-address.ts';
+import { isSecureAddress } from '../registry/web-address.ts';
 import { mailSettings } from './mail.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 import { devicesOfParts, shapeOf } from './parts.ts';
@@ -153,70 +161,6 @@ const otp = section({
     .describe('What sends text messages: an outbox that shows them to the operator, or a webhook.'),
 });
 
-const publicUrl = z
-  .string()
-  .transform((written, context) => {
-    const origin = readOrigin(written);
-    if (origin !== undefined) return origin;
-    const message =
-      'must be an http or https address without path, query, fragment, user name or password';
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  })
-  .optional();
-
-const pki = section({
-  url: publicUrl.describe(
-    'Address in certificates for verifiers: lists of revoked certificates and the OCSP responder, under `/pki`. May be http, because what is served there is signed. Default: `publicUrl`. Without both, certificates name no address.',
-  ),
-  rateLimit: section({
-    requests: whole(1, 1_000_000, 600).describe('How many requests one address may make at once.'),
-    perSeconds: whole(1, 86_400, 60).describe('Seconds in which that allowance refills, evenly.'),
-  }).describe('For OCSP and time stamps, `/pki/ocsp` and `/pki/tsa`, which cost a signature each.'),
-  timeStampAuthority: z
-    .strictObject({
-      url: z
-        .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-        .describe('Where requests are posted to.'),
-      rootsFile: z.string().min(1).describe('The root certificates of its time stamps, PEM.'),
-    })
-    .optional()
-    .describe(
-      'Another authority (RFC 3161) that makes the time stamps of signatures. Without it the service makes them.',
-    ),
-});
-
-const pkcs11 = z
-  .strictObject({
-    kind: z.literal('pkcs11'),
-    module: z.string().min(1).describe("Path of the token's PKCS#11 library."),
-    tokenLabel: z.string().min(1).max(32).optional().describe('Label of the token.'),
-    slot: z.int().min(0).optional().describe('Number of its slot, instead of the label.'),
-    pinFile: z
-      .string()
-      .min(1)
-      .optional()
-      .describe(
-        'File with the PIN of the user of the token. It is read again when the token is opened again. Default: the variable PARAPH_TOKEN_PIN.',
-      ),
-    userKeys: z
-      .enum(['store', 'token'])
-      .default('store')
-      .describe('Where new keys of users are made: sealed in the store, or in the token, too.'),
-    threads: whole(1, 64, 2).describe('Calls to the token at a time, in one process.'),
-    timeoutSeconds: amount(0.5, 60, 5).describe(
-      'How long a call may take, and how long a caller waits while the token is away.',
-    ),
-  })
-  .refine(({ tokenLabel, slot }) => (tokenLabel === undefined) !== (slot === undefined), {
-    path: ['tokenLabel'],
-    error: 'must be set, or slot instead',
-  });
-
-const custody = z
-  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('store') }), pkcs11])
-  .prefault({ kind: 'store' });
-
 const configurationObject = z.strictObject({
   sandbox: flag(
     false,
@@ -252,12 +196,8 @@ const configurationObject = z.strictObject({
     .describe(
       'Mails with links to the pages on which people sign. Without it the application sends the links.',
     ),
-  publicUrl: publicUrl.describe(
+  publicUrl: ownOrigin.describe(
     'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
-  ),
-  pki: pki.describe('The certificate authority.'),
-  custody: custody.describe(
-    'Where the private keys of the service are: sealed in the store, or in a PKCS#11 token ([operations/pkcs11.md](operations/pkcs11.md)).',
   ),
   oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
   workflows: z
@@ -281,9 +221,6 @@ export const configurationSchema = configurationObject
     if (values.mail !== undefined && url === undefined) {
       refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');
     }
-    const { timeStampAuthority } = values.pki;
-    if (timeStampAuthority !== undefined && !isHttps(timeStampAuthority.url, sandbox))
-      refuse(['pki', 'timeStampAuthority', 'url'], mustBeHttps);
     for (const { check } of partConfigurations) check?.(values, refuse);
     const problem = promptProblem(oidc, bounds);
     if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);

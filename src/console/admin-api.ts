@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Operator } from '../operators/operator.ts';
 import { usualView } from '../operators/views.ts';
-import { createCertificateRoutes } from './certificates.route.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
 import { createConsoleStreams, type EventStreams } from './event-stream.ts';
 import { createReplayRoutes } from './replays.route.ts';
@@ -36,13 +35,14 @@ export const mountSubjects = (
   ]) {
     routes.route('/', create(deps));
   }
-  for (const part of deps.parts)
-    if (part.routes !== undefined) routes.route('/', part.routes(deps));
+  for (const part of deps.parts) {
+    const ofPart = part.routes?.(deps);
+    if (ofPart !== undefined) routes.route('/', ofPart);
+  }
   if (secrets === undefined) return;
   routes.route('/', createUserRoutes(secrets));
   routes.route('/', createTokenRoutes(secrets));
   routes.route('/', createSecretRoutes({ ...deps, ...secrets }));
-  routes.route('/', createCertificateRoutes({ ...deps, ...secrets }));
   for (const create of secrets.secretRoutes) routes.route('/', create(deps));
 };
 

@@ -48,13 +48,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'DELETE /links':
     'End all sessions and links of those who are no users: `local`, and people of the OpenID provider',
 
-  'GET /certificates': 'List certificates of a number, or show one',
-  'POST /certificates/revoke': 'Revoke certificates',
-  'POST /certificates/renew': 'Let devices with a revoked certificate have a new key',
-  'POST /certificates/reassign': 'Give a number to a new owner',
-  'GET /authorities': 'List roots and issuing authorities',
-  'POST /authorities/roll-over': 'Make the next authority',
-
   'GET /clients/:id': 'Show the secrets of an OpenID client, without their values',
   'POST /clients/:id': 'Rotate or end the secrets and tokens of an OpenID client',
   'GET /keys': 'List the keys that sign ID tokens',

@@ -7,7 +7,6 @@ import type { History } from '../history/history.ts';
 import type { ClientChanges } from '../oauth/client-changes.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
 import type { Audit } from '../operators/audit.ts';
-import type { Certificates } from '../operators/certificates.ts';
 import type { NumberName } from '../operators/number-names.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Operators } from '../operators/operators.ts';
@@ -45,8 +44,6 @@ export interface TenantSecrets {
 /** What is sealed with the master key, or derived from it. */
 export interface SecretDeps {
   readonly operators: Operators;
-  /** Of people. */
-  readonly certificates: Certificates;
   /** Those of parts. */
   readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
   /** At least one. */

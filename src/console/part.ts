@@ -39,8 +39,13 @@ export interface SecretRooms {
 
 /** What a part brings that is sealed with the service key, or derived from it. */
 export interface SecretPart {
-  /** Pages below `/admin`, and operations below `/admin/api`. */
-  routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
+  /**
+   * Pages below `/admin`, and operations below `/admin/api`.
+   *
+   * @param owners Of all parts.
+   */
+  routes?(deps: AdminApiDeps, owners: readonly NumberOwners[]): Hono<ConsoleEnvironment>;
+  /** What it keeps for the owner of a number. */
   readonly owners?: NumberOwners;
 }
 

@@ -14,15 +14,21 @@ import {
   unknownAddressPage,
 } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
+import type { DescribedPaths } from './openapi.ts';
 import { pathOf } from './path.ts';
-import { createPkiRoutes, type PkiRoutesOptions } from './pki.route.ts';
 import { faultResponse } from './present.ts';
+import {
+  createRootCertificateRoutes,
+  type RootCertificatesOptions,
+} from './root-certificates.route.ts';
 import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.ts';
 
-export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
+export interface AppOptions extends ServiceRoutesOptions, Pick<RootCertificatesOptions, 'trust'> {
   /** What the process needs to work. */
   readonly readiness: readonly HealthCheck[];
   readonly documentation: DocumentationFacts;
+  /** Addresses of parts, in the document. */
+  readonly described: readonly DescribedPaths[];
   /** Routes of other rooms. */
   // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
   readonly more: readonly Hono<any>[];
@@ -46,9 +52,9 @@ export const createApp = (options: AppOptions) => {
   const pages = new Hono();
   // For paths that are written in an unusual way, with escapes.
   pages.route('/', routes);
-  pages.route('/', createPkiRoutes(options));
+  pages.route('/', createRootCertificateRoutes(options));
   pages.route('/', createHealthRoutes(options.readiness));
-  pages.route('/', createDocumentationRoutes(options.documentation));
+  pages.route('/', createDocumentationRoutes(options.documentation, options.described));
   for (const more of options.more) pages.route('/', more);
   for (const app of [routes, pages]) {
     app.notFound((c) => {

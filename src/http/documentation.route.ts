@@ -14,7 +14,7 @@ import type { Html } from './documentation/markup.ts';
 import { renderPage } from './documentation/page.ts';
 import { rootPage, unknownPage } from './documentation/small-pages.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
-import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
+import { buildOpenApiDocument, type DescribedPaths, type OpenApiDocument } from './openapi.ts';
 
 export type { DocumentationFacts, Entrance } from './documentation/guide.ts';
 
@@ -42,12 +42,16 @@ const answerPage = async (c: Context, page: Html, status: 200 | 404 | 405): Prom
 export const unknownAddressPage = (c: Context, status: 404 | 405): Promise<Response> | undefined =>
   c.req.header('accept')?.includes('text/html') ? answerPage(c, unknownPage, status) : undefined;
 
-export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
+/** @param described Addresses of parts. */
+export const createDocumentationRoutes = (
+  facts: DocumentationFacts,
+  described: readonly DescribedPaths[],
+): Hono => {
   let document: OpenApiDocument | undefined;
   let openApi: ReturnType<typeof tagged> | undefined;
   let page: ReturnType<typeof tagged> | undefined;
   const describe = (): OpenApiDocument => {
-    document ??= buildOpenApiDocument(facts.rules, productVersion());
+    document ??= buildOpenApiDocument(facts.rules, described, productVersion());
     return document;
   };
   const routes = new Hono();

@@ -19,7 +19,6 @@ import {
   schemaPath,
 } from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
-import { pkiPaths, pkiSchemas } from './documentation/pki-paths.ts';
 import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
 import { presentFault } from './present.ts';
 
@@ -82,17 +81,30 @@ const description = [
   'Answers are compact JSON whose members stand in ASCII order. Members of a request that are not described here are ignored; null counts as absent.',
 ].join('\n\n');
 
+/** Addresses that a part brings, for the document. */
+export interface DescribedPaths {
+  readonly tag: { readonly name: string; readonly description: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
+  /** Those that the paths refer to by name. */
+  readonly schemas: readonly z.ZodType[];
+}
+
 const firstOf = (examples: Examples): Examples[string] =>
   Object.values(examples)[0] ?? { summary: '', value: {} };
 
 /**
+ * @param described      Addresses of parts.
  * @param productVersion Of the program that serves the document. docs/openapi.json has none: a
  *   release does not change the interface.
  */
-export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: string) => {
+export const buildOpenApiDocument = (
+  rules: ProtocolRules,
+  described: readonly DescribedPaths[],
+  productVersion?: string,
+) => {
   const operations = describeOperations(rules);
   const examples = createExamples(rules);
-  const described = Object.values(operations);
+  const own = Object.values(operations);
   const post = (
     operationId: string,
     words: Pick<DescribedOperation, 'summary' | 'description' | 'answered'>,
@@ -131,7 +143,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
     tags: [
       { name: 'signature', description: 'What relying applications call.' },
       { name: 'workflows', description: 'Signature processes, and charts of the operator.' },
-      { name: 'certificates', description: 'What verifiers of signatures ask.' },
+      ...described.map(({ tag }) => tag),
       { name: 'health', description: 'What monitoring calls.' },
       { name: 'description', description: 'The interface about itself.' },
       { name: 'login', description: 'Where a login by OpenID Connect begins.' },
@@ -139,9 +151,9 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
     components: {
       securitySchemes,
       schemas: namedSchemas([
-        ...described.flatMap(({ request, response }) => [request, response]),
+        ...own.flatMap(({ request, response }) => [request, response]),
         faultResponseSchema,
-        ...pkiSchemas,
+        ...described.flatMap(({ schemas }) => schemas),
         ...machineSchemas,
         ...workflowSchemas,
       ]),
@@ -165,8 +177,8 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
           ],
           answered: 'The answer of the operation that was asked for.',
         },
-        { oneOf: described.map(({ request }) => ref(request)) },
-        { oneOf: described.map(({ response }) => ref(response)) },
+        { oneOf: own.map(({ request }) => ref(request)) },
+        { oneOf: own.map(({ response }) => ref(response)) },
         {
           requests: firstOfEach('requests'),
           answers: firstOfEach('answers'),
@@ -174,7 +186,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
         },
       ),
       ...workflowPaths,
-      ...pkiPaths,
+      ...Object.fromEntries(described.flatMap(({ paths }) => Object.entries(paths))),
       ...machinePaths,
     },
   };

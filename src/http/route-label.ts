@@ -29,7 +29,7 @@ const oidcEndpoints = createLabel([
   '.well-known',
 ]);
 
-const ownAreas = ['admin', 'docs', 'pki', 'tasks'];
+const ownAreas = ['admin', 'docs', 'tasks'];
 const exactly = createLabel(exact);
 
 /** The route pattern of a path: one of a fixed set. */

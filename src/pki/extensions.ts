@@ -72,22 +72,6 @@ export interface Pointers {
   readonly certificate: string;
 }
 
-/**
- * The addresses under which the service publishes (src/http/pki.route.ts).
- *
- * @param url Without a slash at its end. Undefined: certificates name no address.
- */
-export const pointersUnder =
-  (url: string | undefined) =>
-  (authority: string): Pointers | undefined =>
-    url === undefined
-      ? undefined
-      : {
-          crl: `${url}/pki/${authority}.crl`,
-          ocsp: `${url}/pki/ocsp`,
-          certificate: `${url}/pki/${authority}.cer`,
-        };
-
 /** GeneralName `uniformResourceIdentifier`. */
 const address = (url: string): Buffer =>
   encode(tags.contextPrimitive(6), Buffer.from(url, 'ascii'));

@@ -1,8 +1,8 @@
 /**
  * Private keys in this process: made by Node, kept as JWK, which the store has only sealed.
  *
- * With a token (token/) these keys are those that the token does not keep: keys of before it was
- * configured, and those of users where the configuration says so.
+ * Where a service keeps its keys in another place, these keys are those that it does not keep: keys
+ * of before it was configured, and those of users where the configuration says so.
  */
 import {
   constants,
@@ -62,8 +62,10 @@ export const ownVault: KeyVault = {
     return { privateKey: ownKey(privateKey), kept: privateKey.export({ format: 'jwk' }) };
   },
   open: (kept) => {
-    if (typeof kept === 'object' && kept !== null && 'token' in kept)
-      throw new Error('the private key is in a token, and custody in the configuration names none');
+    if (typeof kept !== 'object' || kept === null || !('kty' in kept))
+      throw new Error(
+        'the private key is in another place, such as a token, which the configuration does not name',
+      );
     return ownKey(createPrivateKey({ key: kept as JsonWebKey, format: 'jwk' }));
   },
   discard: () => undefined,

@@ -61,3 +61,10 @@ export const signatureHashes: Readonly<Record<string, string>> = {
   [objectIdentifiers.sha384WithRsa]: 'sha384',
   [objectIdentifiers.sha512WithRsa]: 'sha512',
 };
+
+/** Of digests in time stamps: the hash, as Node names it. */
+export const digestHashes: Readonly<Record<string, 'sha256' | 'sha384' | 'sha512'>> = {
+  [objectIdentifiers.sha256]: 'sha256',
+  [objectIdentifiers.sha384]: 'sha384',
+  [objectIdentifiers.sha512]: 'sha512',
+};

@@ -23,10 +23,10 @@ import {
   smallNumber,
 } from './ber.ts';
 import { serialOf } from './certificate-fields.ts';
+import { isIssuer, readCertificateId } from './certificate-id.ts';
 import { type Certificate, checkSigner, hasIssued, openCertificate } from './certificate-path.ts';
 import { tags } from './der.ts';
 import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
-import { isIssuer, readCertificateId } from './ocsp.ts';
 
 export interface RevocationMaterial {
   /** CRLs, DER. */

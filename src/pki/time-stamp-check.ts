@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { dotted, type Element, instant, member, octets, readElement, smallNumber } from './ber.ts';
 import { type Certificate, checkPath, openCertificates } from './certificate-path.ts';
 import { tags } from './der.ts';
-import { objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
+import { digestHashes, objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
 import {
   isOfSigner,
   isSignedBy,
@@ -16,7 +16,6 @@ import {
   readSignedData,
   readSignerInfo,
 } from './signed-data.ts';
-import { digestHashes } from './time-stamp.ts';
 
 const maxCertificates = 10;
 

@@ -6,7 +6,6 @@ import { createEvidence } from '../http/client-certificate.ts';
 import { createHttpLog } from '../http/log.ts';
 import { createOwnFetch } from '../http/own-fetch.ts';
 import { createProfile } from '../http/profile.operation.ts';
-import { createProofRoutes } from '../http/proof.route.ts';
 import { createReceipt } from '../http/receipt.operation.ts';
 import { createRefusal } from '../http/refusal.ts';
 import type { ServiceRoutesOptions } from '../http/service.route.ts';
@@ -33,8 +32,7 @@ import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { openOauth } from './oauth-side.ts';
-import { apiRooms } from './part-rooms.ts';
-import { openPki } from './pki-side.ts';
+import { apiRooms, describeParts } from './part-rooms.ts';
 import {
   authorityCheck,
   backlogCheck,
@@ -44,7 +42,6 @@ import {
   memoryCheck,
   redisCheck,
   stoppingCheck,
-  tokenChecks,
 } from './readiness.ts';
 import { frameOf, openSignerPages } from './signers.ts';
 import { openWorkflowRoutes } from './workflow-side.ts';
@@ -178,24 +175,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
     },
   });
-  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, {
-    providers,
-    admission,
-    evidenceOf,
-    limits,
-    log: httpLog,
-  });
-  const pki = openPki(core, { custody, addressOf });
-  const proofRoutes = createProofRoutes({
-    providers,
-    admission,
-    evidenceOf,
-    limits,
-    log: httpLog,
-    now,
-    findOwn: transactions.findOwn,
-    longTerm: pki.longTerm,
-  });
+  const applications = { providers, admission, evidenceOf, limits, log: httpLog, now };
+  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, applications);
   const console = await openConsole(core, {
     transactions,
     workflows: workflowRoutes.workflows,
@@ -221,6 +202,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     answer: transactions.answer,
     frame: frameOf(oauth.tenants),
     joinLogin: oauth.join,
+    applications,
+    findOwn: transactions.findOwn,
   });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
   const ofParts = opened.filter((part) => part !== undefined);
@@ -228,7 +211,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const app = createApp({
     more: [
       workflowRoutes.routes,
-      proofRoutes,
       signerPages.routes,
       telemetry.routes,
       oauth.routes,
@@ -243,9 +225,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       profile: createProfile(operationDeps),
     },
     trust: () => custody.trust(),
-    publisher: pki.publisher,
-    timeStamps: pki.timeStamps,
-    pkiWait: pki.wait,
     evidenceOf,
     limits,
     admission,
@@ -261,7 +240,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       authorityCheck(core.isAuthorityLost),
       memoryCheck(core.memory),
       clockCheck(core.clock, toleratedOffsetMs),
-      ...tokenChecks(core.token),
+      ...core.keyPlace.checks,
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),
@@ -274,6 +253,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       retention,
       entrances,
     },
+    described: await describeParts(core.parts),
     now,
     log: httpLog,
   });

@@ -13,7 +13,6 @@ import { createEventLog } from '../logger.ts';
 import type { Part, SubscriberRooms } from '../part.ts';
 import { type FirstRoot, LostAuthorityError } from '../pki/authorities.ts';
 import { createKeyCustody } from '../pki/custody.ts';
-import { pointersUnder } from '../pki/extensions.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import { productVersion } from '../product-version.ts';
 import { createProtocol } from '../protocol/parse.ts';
@@ -44,22 +43,20 @@ import { openShards, type Shard } from '../transactions/shards.ts';
 import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
+import { openKeyPlace } from './key-place.ts';
 import { unlockStore } from './key-slots.ts';
 import { openOtherServices } from './other-services.ts';
-import { queuesOf, settingsOf } from './part-rooms.ts';
+import { pointersOf, queuesOf, settingsOf } from './part-rooms.ts';
 import { retentionOf } from './retention.ts';
 import { createTelemetry, type Telemetry } from './telemetry.ts';
-import { assertPin, openTokenSide } from './token-side.ts';
 
 export interface CoreOptions {
   readonly configuration: Configuration;
   readonly redisUrl: string;
   /** 32 bytes, as the operator has handed them in. */
   readonly masterKey: Uint8Array;
-  /** PIN of the token that `custody` names, where it names no file. */
-  readonly tokenPin?: string | undefined;
-  /** Compiled; default: of this program. */
-  readonly tokenThread?: URL;
+  /** Environment variables of parts. Default: none. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The clock of this machine. */
   readonly now: () => number;
   readonly logger: Logger;
@@ -85,7 +82,7 @@ const clockTimeoutMs = 5000;
  */
 const custodyEveryMs = 1000;
 
-/** A job does not hold its slot while the token is away: it comes again. */
+/** A job does not hold its slot while its key is out of reach: it comes again. */
 const jobWaitsMs = 250;
 
 /**
@@ -93,12 +90,11 @@ const jobWaitsMs = 250;
  * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
  * library dates tokens by it.
  *
- * @throws TokenSetupError, and for a file that is not usable
+ * @throws For a file that is not usable.
  */
 export const openCore = async (options: CoreOptions) => {
   const { masterKey, ...given } = options;
   const { configuration, redisUrl, now: hostNow } = given;
-  assertPin(configuration, options.tokenPin);
   const eventLog = createEventLog(options.logger, hostNow);
   const services = await openOtherServices(options.parts, {
     settings: settingsOf(configuration),
@@ -130,17 +126,15 @@ export const openCore = async (options: CoreOptions) => {
   const now = (): number => Math.floor(clock.now());
   const passwords = createPasswordVerifier();
   const { prefix } = queue;
-  const { token, vault } = openTokenSide(configuration, {
-    pin: options.tokenPin,
-    log: {
-      away: (reason) => onError(new Error(`The token is away: ${reason}`)),
-      back: () => options.logger.info('the token is back'),
-    },
-    threadFile: options.tokenThread,
+  const keyPlace = await openKeyPlace(options.parts, {
+    settings: settingsOf(configuration),
+    prefix,
+    variables: options.variables ?? {},
+    log: eventLog,
+    onError,
   });
   const vaultOver = (redis: RedisClient): KeyVault =>
-    vault(redis === blocking ? jobWaitsMs : undefined);
-  const pkiUrl = configuration.pki.url ?? configuration.publicUrl;
+    keyPlace.vault(redis === blocking ? jobWaitsMs : undefined);
   let serviceKey = masterKey;
   const custodies = new Map<RedisClient, KeyCustody>();
   /** What one custody has read holds for the others, too. */
@@ -155,7 +149,7 @@ export const openCore = async (options: CoreOptions) => {
       now,
       vault: vaultOver(redis),
       firstRoot,
-      pointersOf: pointersUnder(pkiUrl),
+      pointersOf: pointersOf(options.parts, configuration),
     });
     custodies.set(redis, made);
     return made;
@@ -241,8 +235,7 @@ export const openCore = async (options: CoreOptions) => {
     isAuthorityLost: (): boolean => isAuthorityLost,
     /** Where private keys are made. */
     vaultOver,
-    /** Where there is one. */
-    token,
+    keyPlace,
     /**
      * Opens the service key with the master key. Call it before rooms are opened.
      *
@@ -256,7 +249,7 @@ export const openCore = async (options: CoreOptions) => {
         masterKey,
         first,
         now,
-        vault: vault(),
+        vault: keyPlace.vault(),
       });
       custodies.clear();
     },
@@ -283,7 +276,7 @@ export const openCore = async (options: CoreOptions) => {
       endWatch();
       clearInterval(custodyTimer);
       services.close();
-      await token?.close();
+      await keyPlace.close();
       await Promise.all([disconnect(commands), disconnect(blocking)]);
     },
   };

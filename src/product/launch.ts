@@ -24,8 +24,8 @@ import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { createEventLog, createLogger } from '../logger.ts';
 import { isLoopbackHost } from '../loopback.ts';
+import { PartSetupError } from '../part.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
-import { TokenSetupError } from '../pki/token/token.ts';
 import { SettingFileError } from '../setting-file.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
@@ -35,14 +35,7 @@ import { claimCharts } from './charts-at-start.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
-import {
-  authorityCheck,
-  clockCheck,
-  memoryCheck,
-  redisCheck,
-  tokenChecks,
-  workersCheck,
-} from './readiness.ts';
+import { authorityCheck, clockCheck, memoryCheck, redisCheck, workersCheck } from './readiness.ts';
 import {
   claimStore,
   inDataDirectory,
@@ -131,7 +124,7 @@ export const startProduct = async (
   try {
     const core = await openCoreFor(options);
     ends.push(core.close);
-    await core.token?.open();
+    await core.keyPlace.open();
     await waitForRedis(core, options.logger);
     const { queue } = options.configuration;
     const probe = createRedisProbe({
@@ -167,7 +160,7 @@ export const startProduct = async (
           authorityCheck(core.isAuthorityLost),
           memoryCheck(core.memory),
           clockCheck(core.clock, toleratedOffsetMs),
-          ...tokenChecks(core.token),
+          ...core.keyPlace.checks,
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });
@@ -281,7 +274,7 @@ export const launch = async (
         configuration,
         redisUrl: redis.url,
         masterKey,
-        tokenPin: environment.tokenPin,
+        variables: environment.variables,
         now,
         logger,
         onError: trouble,
@@ -306,7 +299,7 @@ export const launch = async (
     );
   } catch (error) {
     await redis.stop();
-    if (error instanceof SettingFileError || error instanceof TokenSetupError)
+    if (error instanceof SettingFileError || error instanceof PartSetupError)
       throw new StartError('usage', `${error.message}.`);
     if (error instanceof Error && /^(listen|getaddrinfo) /.test(error.message)) {
       const [setting, port] = parts.api

@@ -6,7 +6,6 @@ import { createHistory } from '../history/history.ts';
 import { createClientChanges } from '../oauth/client-changes.ts';
 import { createSigningKeys } from '../oauth/signing-keys.ts';
 import { type AuditLog, auditActions, createAudit } from '../operators/audit.ts';
-import { createCertificates } from '../operators/certificates.ts';
 import { createNumberNames } from '../operators/number-names.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
@@ -120,16 +119,13 @@ export const openOperatorsRooms = async (options: {
           publicUrl?.() ?? configuration.publicUrl ?? (await operators.address()),
       };
       const secretParts = ofParts.flatMap((part) => part.openSecrets?.(secretRooms) ?? []);
+      const owners = secretParts.flatMap((part) => part.owners ?? []);
       return {
-        certificates: createCertificates({
-          custody,
-          owners: secretParts.flatMap(({ owners }) => owners ?? []),
-          audit,
-          now,
-        }),
         operators,
         numberName: createNumberNames(serviceKey),
-        secretRoutes: secretParts.flatMap(({ routes }) => routes ?? []),
+        secretRoutes: secretParts.flatMap(({ routes }) =>
+          routes === undefined ? [] : [(deps: AdminApiDeps) => routes(deps, owners)],
+        ),
         tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
           const sealed = { redis, prefix, tenant: id, serviceKey, now };
           return {

@@ -93,20 +93,3 @@ export const backlogCheck = (backlog: { size(): number }, limit: number): Health
 
 export const keysCheck = (load: () => Promise<unknown>): HealthCheck =>
   passes('keys', 'The keys of the OpenID provider cannot be read', load);
-
-/**
- * All processes have the same token, and what needs no signature goes on. The reason of the token
- * is for the log, because it may name what is not for everybody.
- */
-export const tokenChecks = (
-  token: { trouble(): string | undefined } | undefined,
-): readonly HealthCheck[] =>
-  token === undefined
-    ? []
-    : [
-        remark('token', 'It is not known whether the token answers', () =>
-          token.trouble() === undefined
-            ? undefined
-            : 'The token is away: what needs its keys waits',
-        ),
-      ];

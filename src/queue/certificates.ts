@@ -11,7 +11,6 @@ import { createBoundedCache } from '../pki/bounded-cache.ts';
 import { chainNames } from '../pki/custody.ts';
 import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
 import { versionName } from '../pki/revocations.ts';
-import type { RedisClient } from '../redis/connect.ts';
 
 /** A custody without keys. */
 export type CertificateStore = Pick<KeyCustody, 'chain' | 'trust'>;
@@ -19,7 +18,10 @@ export type CertificateStore = Pick<KeyCustody, 'chain' | 'trust'>;
 const recordSchema = z.object({ certificate: z.base64() });
 const chainsCached = 10_000;
 
-export const createCertificateStore = (redis: RedisClient, prefix: string): CertificateStore => {
+export const createCertificateStore = (
+  redis: { get(key: string): Promise<string | null> },
+  prefix: string,
+): CertificateStore => {
   const chains = createBoundedCache<Promise<CertificateChain | undefined>>(chainsCached);
   const get = (name: string): Promise<string | null> => redis.get(`${prefix}:custody:${name}`);
 

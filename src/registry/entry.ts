@@ -1,5 +1,6 @@
 /** Schemas that entries of the configuration file share. */
 import { z } from 'zod';
+import { readOrigin } from './web-address.ts';
 
 export type DeepReadonly<T> = T extends readonly (infer Element)[]
   ? readonly DeepReadonly<Element>[]
@@ -25,6 +26,19 @@ export const flag = (initial: boolean, meaning: string) =>
 /** An object whose keys all have defaults, so it may be left out itself. */
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape).prefault({} as never);
+
+/** The address at which a server of the operator is reached, without path; optional. */
+export const ownOrigin = z
+  .string()
+  .transform((written, context) => {
+    const origin = readOrigin(written);
+    if (origin !== undefined) return origin;
+    const message =
+      'must be an http or https address without path, query, fragment, user name or password';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .optional();
 
 /** What a caller may do before it has to wait. */
 export const allowance = (requests: number, perSeconds: number) =>

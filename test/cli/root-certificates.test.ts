@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createPkiRoutes } from '../../src/http/pki.route.ts';
+import { createRootCertificateRoutes } from '../../src/http/root-certificates.route.ts';
 import { testRedis } from '../support/redis.ts';
 import { useService } from './service.ts';
 
@@ -21,12 +21,9 @@ it('GET /pki/root.pem answers 503, and nothing of the reason, when the keys are 
   const away = async (): Promise<never> => {
     throw new Error('redis://secret@host is away');
   };
-  const routes = createPkiRoutes({
+  const routes = createRootCertificateRoutes({
     trust: away,
-    timeStamps: away,
-    pkiWait: async () => 0,
-    publisher: { certificate: away, revocationList: away, ocspAnswer: away },
-    log: { answered: () => undefined, trouble: (error) => void logged.push(error.message) },
+    log: { trouble: (error) => void logged.push(error.message) },
   });
   const response = await routes.request('/pki/root.pem');
   expect(response.status).toBe(503);

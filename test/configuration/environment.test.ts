@@ -15,6 +15,7 @@ describe('the environment', () => {
       newAuthority: undefined,
       logLevel: 'info',
       redisServer: 'redis-server',
+      variables: {},
     });
   });
 
@@ -42,7 +43,18 @@ describe('the environment', () => {
       newAuthority: false,
       logLevel: 'debug',
       redisServer: '/opt/redis-server',
+      variables: {},
     });
+  });
+
+  it('has further variables of this name for parts, without the empty ones', () => {
+    const { variables } = readEnvironment({
+      PARAPH_OF_A_PART: 'one',
+      PARAPH_EMPTY: '',
+      PARAPH_DATA: '/var/lib/paraph',
+      OTHER: 'two',
+    });
+    expect(variables).toEqual({ PARAPH_OF_A_PART: 'one' });
   });
 
   it('takes an empty variable for an unset one, but for the master key', () => {

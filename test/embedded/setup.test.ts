@@ -32,11 +32,12 @@ const manifestOf = (folder: string) =>
 it('has one version, of all packages and of the newest entry of the changelog', () => {
   const { version, engines, dependencies } = manifestOf('.');
   expect(/^## \[(\d.*?)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
-  for (const [name, dependency] of [
+  for (const [name, ...brought] of [
     ['client', 'zod'],
+    ['pki', 'jose', 'zod'],
     ['relying-party', 'jose'],
   ] as const) {
-    const of = { [dependency]: dependencies[dependency] };
+    const of = Object.fromEntries(brought.map((each) => [each, dependencies[each]]));
     expect(manifestOf(`packages/${name}`)).toEqual({ version, engines, dependencies: of });
   }
   const engine = JSON.parse(read('packages/engine/package.json'));
@@ -45,7 +46,7 @@ it('has one version, of all packages and of the newest entry of the changelog', 
   expect(engine).not.toHaveProperty('dependencies');
 });
 
-it.each(['.', 'packages/client', 'packages/engine', 'packages/relying-party'])(
+it.each(['.', 'packages/client', 'packages/engine', 'packages/pki', 'packages/relying-party'])(
   '%s can be found in a registry',
   (folder) => {
     const { description, keywords } = JSON.parse(read(join(folder, 'package.json')));

@@ -2,11 +2,13 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parts } from '../../parts/parts.ts';
 import { jsonBlock, table, words } from '../../src/http/documentation/markup.ts';
 import {
   createDocumentationRoutes,
   type DocumentationFacts,
 } from '../../src/http/documentation.route.ts';
+import { describeParts } from '../../src/product/part-rooms.ts';
 import { faultTable } from '../../src/protocol/fault.ts';
 import { profileNames } from '../../src/protocol/requests.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
@@ -24,7 +26,8 @@ const facts: DocumentationFacts = {
 };
 
 const pageFor = async (overrides: Partial<DocumentationFacts> = {}): Promise<string> => {
-  const response = await createDocumentationRoutes({ ...facts, ...overrides }).request('/docs');
+  const routes = createDocumentationRoutes({ ...facts, ...overrides }, await describeParts(parts));
+  const response = await routes.request('/docs');
   expect(response.status).toBe(200);
   return response.text();
 };
@@ -150,7 +153,7 @@ describe('its addresses', () => {
     );
     expect(targets).toEqual(['/demo', '/docs', '/admin']);
     const entrance = { path: '/stand', name: 'Stand', what: 'A way in.', greeting: 'begin' };
-    const page = createDocumentationRoutes({ ...facts, entrances: [entrance] });
+    const page = createDocumentationRoutes({ ...facts, entrances: [entrance] }, []);
     const html = await (await page.request('/')).text();
     expect(html).toContain('<dt><a href="/stand">Stand</a></dt><dd>A way in.</dd>');
     expect(html).not.toContain('/demo');

@@ -5,10 +5,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
+import { parts } from '../../parts/parts.ts';
 import type { OperationNode, SchemaNode } from '../../src/http/documentation/nodes.ts';
 import { describeOperations } from '../../src/http/documentation/operations.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from '../../src/http/openapi.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
+import { describeParts } from '../../src/product/part-rooms.ts';
 import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
@@ -18,7 +20,8 @@ import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { basic } from '../workflows/http.ts';
 
-const document = buildOpenApiDocument(defaultProtocolRules);
+const described = await describeParts(parts);
+const document = buildOpenApiDocument(defaultProtocolRules, described);
 const { schemas } = document.components;
 const operations: readonly OperationNode[] = Object.values(document.paths).flatMap((methods) =>
   Object.values(methods),
@@ -132,6 +135,7 @@ describe('the document', () => {
   it('follows the rules of the service', () => {
     const own = buildOpenApiDocument(
       { authorities: ['sign.example.org'], minTimeoutSeconds: 10, maxTimeoutSeconds: 30 },
+      described,
       '9.9.9',
     );
     const profiles = own.components.schemas.SignatureProfile?.enum ?? [];
@@ -141,7 +145,7 @@ describe('the document', () => {
   });
 
   it('is the same however often it is built', () => {
-    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules))).toBe(
+    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules, described))).toBe(
       JSON.stringify(document),
     );
   });

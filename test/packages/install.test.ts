@@ -1,5 +1,5 @@
 /**
- * What a stranger installs: the four packages as npm packs them, in empty folders, with an
+ * What a stranger installs: the five packages as npm packs them, in empty folders, with an
  * environment that knows nothing of this repository. Asks the npm registry for what is not in npm's
  * cache.
  */
@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 const manifestOf = (path: string) =>
   JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
 const { version, dependencies, devDependencies } = manifestOf('.');
-const small = ['client', 'engine', 'relying-party'];
+const small = ['client', 'engine', 'pki', 'relying-party'];
 
 const environment = {
   ...Object.fromEntries(
@@ -69,7 +69,7 @@ const packagesIn = (path: string): readonly string[] =>
 beforeAll(() => {
   const folders = ['.', ...small.map((name) => `./packages/${name}`)];
   run(root, 'npm', 'pack', '--pack-destination', folder, ...folders);
-}, 120_000);
+}, 600_000);
 
 describe('the package paraph', () => {
   it('holds what runs and nothing else', () => {
@@ -218,15 +218,16 @@ describe('the package @paraph/engine', () => {
 });
 
 describe.each([
-  ['client', 'zod'],
-  ['relying-party', 'jose'],
-])('the package @paraph/%s', (name, dependency) => {
+  ['client', ['zod']],
+  ['pki', ['jose', 'zod']],
+  ['relying-party', ['jose']],
+])('the package @paraph/%s', (name, dependencies) => {
   const from = join('packages', name);
 
   it('brings nothing else, is what paraph exports, and compiles as its README shows it', async () => {
     const path = project(name, tarball(`paraph-${name}`), ...named('@types/node'));
     expect(packagesIn(path)).toEqual(
-      [`@paraph/${name}`, '@types/node', dependency, 'undici-types']
+      [`@paraph/${name}`, '@types/node', ...dependencies, 'undici-types']
         .toSorted()
         .map((one) => `node_modules/${one}`),
     );
@@ -235,5 +236,12 @@ describe.each([
     const list = `console.log(Object.keys(require('@paraph/${name}')).sort().join())`;
     const exported = Object.keys(await import(`../../src/${name}/index.ts`)).sort();
     expect(run(path, process.execPath, '-e', list)).toBe(`${exported.join()}\n`);
-  }, 60_000);
+  }, 180_000);
 });
+
+it('the program in the README of @paraph/pki signs and verifies', () => {
+  const path = project('pki-program', tarball('paraph-pki'), ...named('@types/node'));
+  writeFileSync(join(path, 'sample.ts'), programIn(join(root, 'packages/pki/README.md')));
+  tsc(path);
+  expect(run(path, process.execPath, 'sample.js')).toMatch(/^signed by MIDCHE[A-Z0-9]{10}\n$/);
+}, 180_000);

@@ -5,12 +5,13 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import { parts } from '../../parts/parts.ts';
+import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import { listen } from '../../src/http/server.ts';
 import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
 import { createEventLog, createLogger } from '../../src/logger.ts';
+import type { Part } from '../../src/part.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
@@ -78,8 +79,10 @@ export interface TestProductOptions {
   /** Also the index and the runner of ordered replays. */
   readonly operations?: boolean;
   readonly processMetrics?: boolean;
-  /** Of the token that the configuration names. */
-  readonly tokenPin?: string;
+  /** Environment variables of parts. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Default: those of the product. */
+  readonly parts?: readonly Part[];
   /** Of the webhook for text messages; otherwise as in production. */
   readonly textTimeoutMs?: number;
   /** Charts of the operator. */
@@ -116,7 +119,8 @@ export const startTestProduct = async (
     port = 0,
     operations = false,
     processMetrics = false,
-    tokenPin,
+    variables = {},
+    parts = partsOfProduct,
     textTimeoutMs,
     charts = [],
   }: TestProductOptions = {},
@@ -144,13 +148,11 @@ export const startTestProduct = async (
     logger,
     onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
-    tokenPin,
-    // Node runs no thread from the source.
-    tokenThread: new URL('../../dist/src/pki/token/token-thread.js', import.meta.url),
+    variables,
     charts,
     parts,
   });
-  await core.token?.open();
+  await core.keyPlace.open();
   await core.ready();
   await claimStore(core);
   await claimCharts(core).catch(async (error: unknown) => {

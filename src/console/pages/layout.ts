@@ -30,7 +30,6 @@ const ownSections = [
   ['refusals', '/admin/refusals', 'Refused', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],
-  ['certificates', '/admin/certificates', 'Certificates', 'operator'],
   ['audit', '/admin/audit', 'Audit', 'operator'],
   ['users', '/admin/users', 'Users', 'admin'],
 ] as const satisfies readonly Section[];

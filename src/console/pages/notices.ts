@@ -36,15 +36,6 @@ const notices = {
   'links-ended': ['good', 'Ended', 'All sessions and links without a user have ended.'],
   'token-revoked': ['good', 'Ended', 'The token is not valid any more.'],
   'token-unknown': ['bad', 'Not ended', 'There is no such token any more.'],
-  'certificate-revoked': ['good', 'Revoked', 'Lists and OCSP answers say so within minutes.'],
-  'certificate-renewed': ['good', 'Allowed', 'The devices get new keys at their next use.'],
-  'certificate-reassigned': ['good', 'Done', 'The number has a new person.'],
-  'certificate-unknown': ['bad', 'Not done', 'There is no such certificate.'],
-  'certificate-nothing': [
-    'bad',
-    'Not done',
-    'No certificate of it can be changed like that any more.',
-  ],
 } as const satisfies Record<string, NoticeText>;
 
 /** One of the core, by its name. */

@@ -1,0 +1,68 @@
+/**
+ * The proof of a signature: the signature with a time stamp and lists of revoked certificates, by
+ * which it outlives its certificate. Made when it is asked for, for the application that owns the
+ * transaction; others' and unknown ones are answered alike.
+ */
+import { Hono } from 'hono';
+import { json, type Refusal } from '../../src/http/application-refusals.ts';
+import {
+  type ApplicationRouteOptions,
+  createApplicationRoute,
+  readNothing,
+} from '../../src/http/application-route.ts';
+import type { Environment } from '../../src/http/body.ts';
+import { bytesToSign } from '../../src/protocol/requests.ts';
+import type { TransactionView } from '../../src/transactions/outcomes.ts';
+import type { LongTermSignature } from './long-term.ts';
+
+const unknown: Refusal = [404, 'not-found', 'There is no such transaction', 101];
+const noStamp: Refusal = [
+  503,
+  'no-time-stamp',
+  'No time stamp could be made: try again later',
+  900,
+];
+const tooLate: Readonly<Record<NonNullable<LongTermSignature['tooLate']>, Refusal>> = {
+  CERTIFICATE_EXPIRED: [409, 'too-late', 'The certificate of the signature was over before', 422],
+  CERTIFICATE_REVOKED: [
+    409,
+    'too-late',
+    'The certificate of the signature was revoked before',
+    422,
+  ],
+};
+const unsigned: Refusal = [409, 'no-signature', 'The transaction has no signature', 101];
+
+export interface ProofRoutesOptions extends ApplicationRouteOptions {
+  /** Of `createTransactions`. */
+  readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
+  readonly longTerm: (cms: Uint8Array, signedData: Uint8Array) => Promise<LongTermSignature>;
+}
+
+export const createProofRoutes = ({ findOwn, longTerm, ...options }: ProofRoutesOptions) => {
+  const { serve } = createApplicationRoute(options);
+  const routes = new Hono<Environment>();
+  routes.get('/pki/evidence/:id', (c) =>
+    serve(c, '/pki/evidence/{id}', 'status', readNothing, async (apId) => {
+      const id = c.req.param('id');
+      const view = await findOwn(apId, id);
+      if (view === undefined) return unknown;
+      const { state } = view;
+      if (state.kind !== 'signed' || state.signed.signature === undefined) return unsigned;
+      const cms = Buffer.from(state.signed.signature, 'base64');
+      const made = await longTerm(cms, bytesToSign(view.request.data)).catch((error: Error) => {
+        options.log.trouble(error);
+        return undefined;
+      });
+      if (made === undefined) return noStamp;
+      if (made.tooLate !== undefined) return tooLate[made.tooLate];
+      const { signature, timeStamp } = made;
+      return json({
+        msspTransId: id,
+        signature: Buffer.from(signature).toString('base64'),
+        timeStamp: timeStamp.toISOString(),
+      });
+    }),
+  );
+  return routes;
+};

@@ -1,0 +1,75 @@
+/** The token that the configuration names, for the service and for commands. */
+import { type KeyPlace, type KeyPlaceRooms, PartSetupError } from '../../src/part.ts';
+import { readSecretFile } from '../../src/setting-file.ts';
+import type { pkcs11Configuration } from './configuration.ts';
+import { createToken, type Token } from './token.ts';
+import { createTokenVault } from './token-vault.ts';
+
+const noPin = 'custody.pinFile, or the variable PARAPH_TOKEN_PIN, must give the PIN of the token';
+
+/** Node waits for its threads when it exits, and one inside a call does not end. */
+const endWithProcess = (token: Pick<Token, 'holdsProcess'>): void => {
+  process.once('exit', (code) => {
+    const hasFailed = code !== 0;
+    if (!token.holdsProcess(hasFailed)) return;
+    process.removeAllListeners('SIGTERM');
+    // The first process of a container does not get its own signals.
+    if (process.pid === 1) process.abort();
+    // A supervisor starts what has failed again.
+    process.kill(process.pid, hasFailed ? 'SIGKILL' : 'SIGTERM');
+  });
+};
+
+/**
+ * All processes have the same token, and what needs no signature goes on, so its check never fails.
+ * The reason of the token is for the log, because it may name what is not for everybody.
+ */
+const checkOf = (token: Pick<Token, 'trouble'>): KeyPlace['checks'][number] => ({
+  name: 'token',
+  trouble: 'It is not known whether the token answers',
+  look: async () => ({
+    ok: true,
+    ...(token.trouble() !== undefined && {
+      reason: 'The token is away: what needs its keys waits',
+    }),
+  }),
+});
+
+/** @param threadFile As of `createToken`. */
+export const openToken = (
+  {
+    settings: { custody },
+    prefix,
+    variables: { PARAPH_TOKEN_PIN: pin },
+    log,
+    onError,
+  }: KeyPlaceRooms<(typeof pkcs11Configuration)['shapes']>,
+  threadFile: URL | undefined,
+): KeyPlace | undefined => {
+  if (custody.kind === 'store') return undefined;
+  const { pinFile, userKeys } = custody;
+  const pinOfEnvironment = (): string => {
+    if (pin === undefined) throw new Error(noPin);
+    return pin;
+  };
+  const token = createToken({
+    settings: custody,
+    readPin: () =>
+      pinFile === undefined ? pinOfEnvironment() : readSecretFile('custody.pinFile', pinFile),
+    log: {
+      away: (reason) => onError(new Error(`The token is away: ${reason}`)),
+      back: () => log.info({}, 'the token is back'),
+    },
+    ...(threadFile !== undefined && { threadFile }),
+  });
+  endWithProcess(token);
+  return {
+    vault: (waitMs) => createTokenVault({ token, prefix, withUsers: userKeys === 'token', waitMs }),
+    open: async () => {
+      if (pinFile === undefined && pin === undefined) throw new PartSetupError(noPin);
+      await token.open();
+    },
+    checks: [checkOf(token)],
+    close: token.close,
+  };
+};
