@@ -58,10 +58,11 @@ const otherNode = {
     name: 'other-node',
     exclude: elsewhere,
     include: [
-      'test/{client,configuration,embedded,evidence,http,mail,phone,pki,protocol}/**/*.test.ts',
+      'test/{client,configuration,embedded,http,phone,pki,protocol}/**/*.test.ts',
       'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
       'parts/{backup,callbacks,gateway}/test/*.test.ts',
       'parts/demo/test/clients.test.ts',
+      'parts/processes/test/{evidence,mail}/*.test.ts',
       'test/cli/{evidence,hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',

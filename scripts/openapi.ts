@@ -5,7 +5,7 @@
  */
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
-import { definitionJsonSchema } from '../src/workflows/definition.ts';
+import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
 

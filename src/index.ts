@@ -5,13 +5,13 @@
  * queues add jobs and read results by the contract; what they read is a signature without its
  * certificates, which `attachCertificates` completes.
  */
-export { type Evidence, hashDefinition } from './evidence/evidence.ts';
-export type { EvidenceProblem } from './evidence/problem.ts';
+export { type Evidence, hashDefinition } from '../parts/processes/evidence/evidence.ts';
+export type { EvidenceProblem } from '../parts/processes/evidence/problem.ts';
 export {
   type EvidenceOptions,
   type EvidenceVerification,
   verifyEvidence,
-} from './evidence/verify-evidence.ts';
+} from '../parts/processes/evidence/verify-evidence.ts';
 export { attachCertificates } from './pki/cms.ts';
 export { type Verification, verifySignature } from './pki/verify.ts';
 export {

@@ -12,7 +12,7 @@ import type { Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import type { Locate } from '../packages/engine/src/engine.ts';
-import type { WorkflowTellers } from '../workers/workflow-work.ts';
+import type { WorkflowTellers } from '../parts/processes/activities/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
 import type { Entrance } from './http/documentation.route.ts';

@@ -24,7 +24,6 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'relying-party': ['', 'jose'],
   embedded: ['', ''],
   environment: ['', 'zod'],
-  mail: ['', 'nodemailer zod'],
   theme: ['', ''],
   languages: ['', ''],
   'shown-text': ['', ''],
@@ -38,15 +37,13 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   pages: ['event-stream languages request-body', 'hono'],
   sscd: ['pki protocol redis registry telemetry', 'zod'],
   transactions: ['engine jobs machines pki protocol redis registry', 'bullmq zod'],
-  workflows: ['engine machines protocol redis registry transactions', 'bullmq zod'],
-  evidence: ['machines pki protocol relying-party transactions', 'jose zod'],
-  index: ['evidence pki protocol transactions', ''],
+  index: ['pki processes protocol transactions', ''],
   workers: [
-    'engine evidence jobs logger machines outgoing pki protocol redis registry sscd telemetry transactions workflows',
-    'bullmq xstate zod',
+    'engine jobs logger machines pki protocol redis registry sscd telemetry transactions',
+    'bullmq',
   ],
   http: [
-    'event-stream logger machines pki product-version protocol registry request-body telemetry theme transactions workflows',
+    'event-stream logger pki processes product-version protocol registry request-body telemetry theme transactions',
     '@hono/node-server hono zod',
   ],
   oauth: [
@@ -57,11 +54,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine event-stream languages pages pki protocol redis registry request-body sscd transactions',
     '@simplewebauthn/server hono jose zod',
   ],
-  tasks: [
-    'engine languages logger machines mail pages pki registry request-body shown-text',
-    'hono zod',
-  ],
-  queue: ['engine pki protocol redis transactions workflows', 'bullmq ioredis zod'],
+  queue: ['engine pki processes protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine jobs machines protocol redis transactions', ''],
   operators: [
     'engine history jobs logger machines pki protocol redis registry transactions',
@@ -70,17 +63,17 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
-    'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
+    'console-login engine event-stream history languages machines oauth operators pages processes protocol redis registry shown-text theme transactions',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['', ''],
   'command-line': ['client console engine environment pki protocol redis', 'commander'],
   part: [
-    'command-line console engine http logger operators redis registry sscd telemetry transactions workers',
+    'command-line console engine http logger operators processes redis registry sscd telemetry transactions',
     'bullmq hono zod',
   ],
   callbacks: [
-    'command-line console engine history logger operators outgoing part pki protocol redis registry telemetry transactions workers workflows',
+    'command-line console engine history logger operators outgoing part pki processes protocol redis registry telemetry transactions workers',
     'bullmq hono standardwebhooks xstate zod',
   ],
   backup: [
@@ -89,20 +82,24 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
   gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
+  processes: [
+    'engine jobs languages logger machines outgoing pages pki protocol redis registry relying-party request-body shown-text transactions workers',
+    'bullmq hono jose nodemailer xstate zod',
+  ],
   parts: ['backup callbacks demo gateway part', ''],
   logger: ['engine', 'pino'],
   product: [
-    'configuration console console-login embedded engine environment evidence history http logger mail oauth operators outgoing part parts phone pki product-version protocol redis registry sscd tasks telemetry transactions workers workflows',
+    'configuration console console-login embedded engine environment history http logger oauth operators outgoing part parts phone pki processes product-version protocol redis registry sscd telemetry transactions workers',
     '@opentelemetry/api pino uqr',
   ],
   cli: [
-    'client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts phone pki product product-version protocol redis registry sscd transactions workflows',
+    'client command-line configuration console console-login embedded engine environment history languages logger oauth operators parts phone pki processes product product-version protocol redis registry sscd transactions',
     'commander uqr xstate zod',
   ],
 };
 
 /** Load files that operators name in the configuration. */
-const loaders: readonly string[] = ['src/workflows/load.ts'];
+const loaders: readonly string[] = ['parts/processes/workflows/load.ts'];
 
 const roomOf = (path: string): string => {
   const [top = '', room = '', file] = path.split('/');
@@ -179,9 +176,9 @@ const cases = [
   ['src/oauth', '../console-login/subjects.ts', '../registry/console-client.ts'],
   ['parts/callbacks', '../../src/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
+  ['parts/processes', '../callbacks/part.ts', 'nodemailer'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../src/relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
-  ['src/evidence', '../http/app.ts', '../transactions/ids.ts'],
   ['src/embedded', '../redis/connect.ts', 'node:net'],
   ['src/client', '../http/app.ts', '../protocol/fault.ts'],
   ['src/configuration', '../oauth/tenant.ts', '../registry/subscriber.ts'],
@@ -189,8 +186,6 @@ const cases = [
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/shown-text', '../protocol/fault.ts', './shown-text.js'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
-  ['src/mail.ts', './tasks/links.ts', 'nodemailer'],
-  ['src/tasks', '../oauth/tenant.ts', '../mail.ts'],
   ['src/languages.ts', './registry/oauth-client.ts', 'node:util'],
   ['src/operators', '../configuration/schema.ts', './settings.ts'],
   ['src/phone', '../http/app.ts', '../sscd/phone-prompts.ts'],
@@ -199,7 +194,6 @@ const cases = [
   ['src/request-body.ts', './protocol/fault.ts', 'node:buffer'],
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './http/log.ts', '../packages/engine/src/take-job.ts'],
-  ['src/workflows', '../http/app.ts', '../../packages/engine/src/engine.ts'],
   ['parts/backup', '../../src/product/core.ts', '../../src/redis/connect.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;

@@ -6,13 +6,13 @@ import { hash } from 'node:crypto';
 import type { Locate } from '../../packages/engine/src/engine.ts';
 import { readAddress } from '../../packages/engine/src/record.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { ownIdOf } from '../../src/workflows/contract.ts';
+import { ownIdOf } from '../processes/workflows/contract.ts';
 import {
   type EffectOf,
   type ProcessEffects,
   processName,
-} from '../../src/workflows/stock-process.ts';
-import type { EndOfInstance } from '../../workers/workflow.worker.ts';
+} from '../processes/workflows/stock-process.ts';
+import type { EndOfInstance } from '../processes/activities/workflow.worker.ts';
 import type { ProcessMessage } from './callback.machine.ts';
 import { callbackJob } from './follower.ts';
 import { callbacksOf } from './queue.ts';

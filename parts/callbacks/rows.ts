@@ -4,8 +4,8 @@ import { member, parsed } from '../../src/history/row.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../src/workflows/contract.ts';
-import { processName } from '../../src/workflows/stock-process.ts';
+import { instanceIdOf } from '../processes/workflows/contract.ts';
+import { processName } from '../processes/workflows/stock-process.ts';
 import {
   type CallbackData,
   callbackSchema,

@@ -2,7 +2,7 @@
 import { createPosts } from '../../src/outgoing/post.ts';
 import type { Running, WorkerRooms } from '../../src/part.ts';
 import { observed } from '../../src/telemetry/observed.ts';
-import type { WorkflowTellers } from '../../workers/workflow-work.ts';
+import type { WorkflowTellers } from '../processes/activities/workflow-work.ts';
 import { type callbackConfiguration, subscribersIn } from './configuration.ts';
 import { createCallWebhook } from './deliver.ts';
 import { createCallbackCounter, createCallbackLog } from './log.ts';

@@ -8,7 +8,7 @@ import {
   UsageError,
 } from '../command-line/context.ts';
 import { type Field, fieldsText, listFields, paletteFor } from '../command-line/screen.ts';
-import type { Evidence } from '../evidence/evidence.ts';
+import type { Evidence } from '../../parts/processes/evidence/evidence.ts';
 import { normaliseInstant } from '../protocol/instant.ts';
 import { parseJson, readNamed } from './named-file.ts';
 import { readTrustFile, type Trust, trustDocument, trustFields } from './trust.ts';
@@ -102,7 +102,7 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
   const named = 'The file that --definition names';
   const definition = flags.definition && parseJson(await readNamed(flags.definition, named), named);
   const record = recordIn((await readNamed(file, 'The file')).trim());
-  const { haveCommonRoot, verifyEvidence } = await import('../evidence/verify-evidence.ts');
+  const { haveCommonRoot, verifyEvidence } = await import('../../parts/processes/evidence/verify-evidence.ts');
   if (
     haveCommonRoot(
       trust.certificates,

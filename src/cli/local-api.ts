@@ -44,9 +44,9 @@ import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { createAnswer } from '../transactions/answers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
-import { loadCharts } from '../workflows/load.ts';
-import { createProcessWorkflow } from '../workflows/stock-process.ts';
-import { asServiceWorkflow, createWorkflows } from '../workflows/workflows.ts';
+import { loadCharts } from '../../parts/processes/workflows/load.ts';
+import { createProcessWorkflow } from '../../parts/processes/workflows/stock-process.ts';
+import { asServiceWorkflow, createWorkflows } from '../../parts/processes/workflows/workflows.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
 
 /** In a container the user often has no name, only a number. */

@@ -30,19 +30,19 @@ import {
   paletteFor,
   printable,
 } from '../command-line/screen.ts';
-import { readDuration } from '../workflows/duration.ts';
+import { readDuration } from '../../parts/processes/workflows/duration.ts';
 import type {
   MailOutput,
   ReceiptOutput,
   SignOutput,
   WebhookOutput,
-} from '../workflows/service-activities.ts';
+} from '../../parts/processes/workflows/service-activities.ts';
 import { parseJson, readNamed } from './named-file.ts';
 
 /** @throws UsageError that says where a chart cannot be made durable. */
 const loadFile = async (path: string): Promise<readonly [Workflow, ...Workflow[]]> => {
   if (!existsSync(path)) throw new UsageError('There is no such file.');
-  const { loadCharts } = await import('../workflows/load.ts');
+  const { loadCharts } = await import('../../parts/processes/workflows/load.ts');
   const loaded = await loadCharts([resolve(path)], process.cwd(), { isWhole: false });
   if (!loaded.ok) {
     throw new UsageError(
@@ -254,7 +254,7 @@ const test = async (context: CliContext, file: string, flags: TestFlags): Promis
       import('../../packages/engine/src/rehearsal.ts'),
       import('../redis/connect.ts'),
       import('../../packages/engine/src/input-problem.ts'),
-      import('../workflows/workflows.ts'),
+      import('../../parts/processes/workflows/workflows.ts'),
     ]);
   const served = asServiceWorkflow(workflow);
   const data = { apId: flags.apId, input };

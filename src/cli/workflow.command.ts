@@ -22,7 +22,7 @@ import {
 } from '../command-line/transactions-filter.ts';
 import { iso, isoOrNull } from '../command-line/transactions-row.ts';
 import type { WorkflowDetail, WorkflowRow } from '../console/workflow-detail.ts';
-import { statuses } from '../workflows/contract.ts';
+import { statuses } from '../../parts/processes/workflows/contract.ts';
 import { addWorkflowFiles } from './workflow-file.ts';
 
 type LsFlags = ListFlags &

@@ -14,7 +14,7 @@ import { parseFaultLine } from '../protocol/fault.ts';
 import { shardFor } from '../transactions/answers.ts';
 import { endingOf } from '../transactions/endings.ts';
 import { transactionOfRun } from '../transactions/ids.ts';
-import { serviceActivities } from '../workflows/service-activities.ts';
+import { serviceActivities } from '../../parts/processes/workflows/service-activities.ts';
 import type { AdminApiDeps } from './deps.ts';
 
 export interface AskedTransaction {

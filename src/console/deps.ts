@@ -20,7 +20,7 @@ import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import type { Workflows } from '../workflows/workflows.ts';
+import type { Workflows } from '../../parts/processes/workflows/workflows.ts';
 import type { ConsolePart, Frame } from './part.ts';
 
 /** An application provider without its secrets. */

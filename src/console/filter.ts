@@ -10,7 +10,7 @@ import type { HistoryFilter } from '../history/filter.ts';
 import type { Role } from '../operators/operator.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { profileNames } from '../protocol/requests.ts';
-import { statuses } from '../workflows/contract.ts';
+import { statuses } from '../../parts/processes/workflows/contract.ts';
 import { clockOf } from './clock.ts';
 import { count, text, time } from './input.ts';
 import { seesPeople } from './redaction.ts';

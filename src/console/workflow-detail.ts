@@ -4,10 +4,10 @@
  * An access to the names and words of people is recorded in the audit log before they are shown,
  * once in a session.
  */
-import { isStep } from '../../machines/process-plan.ts';
-import { itemsOf, type ProcessContext } from '../../machines/process-progress.ts';
-import { publishProcess, type StepView } from '../../machines/process-report.ts';
-import type { SignerContext } from '../../machines/signer-contract.ts';
+import { isStep } from '../../parts/processes/charts/process-plan.ts';
+import { itemsOf, type ProcessContext } from '../../parts/processes/charts/process-progress.ts';
+import { publishProcess, type StepView } from '../../parts/processes/charts/process-report.ts';
+import type { SignerContext } from '../../parts/processes/charts/signer-contract.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import type { Instance } from '../../packages/engine/src/engine.ts';
 import type { JournalEntry, ReadJournal } from '../../packages/engine/src/journal.ts';
@@ -21,9 +21,9 @@ import {
 } from '../../packages/engine/src/record.ts';
 import { doneBy } from '../operators/audit.ts';
 import type { Role } from '../operators/operator.ts';
-import { mailWorkflowName } from '../workflows/contract.ts';
-import type { ListedInstance } from '../workflows/listing.ts';
-import type { WorkflowView } from '../workflows/workflows.ts';
+import { mailWorkflowName } from '../../parts/processes/workflows/contract.ts';
+import type { ListedInstance } from '../../parts/processes/workflows/listing.ts';
+import type { WorkflowView } from '../../parts/processes/workflows/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 import { seesPeople } from './redaction.ts';

@@ -1,7 +1,7 @@
 /** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
-import type { ProcessOrder } from '../../machines/process-actions.ts';
+import type { ProcessOrder } from '../../parts/processes/charts/process-actions.ts';
 import { doneBy, type NewAuditEntry, noted } from '../operators/audit.ts';
 import type { Operator } from '../operators/operator.ts';
 import { answer, badCursor, present, type Refusal, refuse } from './answers.ts';

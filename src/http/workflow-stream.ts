@@ -1,10 +1,10 @@
 /** An instance of a workflow as HTTP shows it, and its changes as server-sent events. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
-import type { ProcessView } from '../../machines/process-report.ts';
+import type { ProcessView } from '../../parts/processes/charts/process-report.ts';
 import { createEventStreams, type OpenStream } from '../event-stream.ts';
-import { processName } from '../workflows/stock-process.ts';
-import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
+import { processName } from '../../parts/processes/workflows/stock-process.ts';
+import type { Workflows, WorkflowView } from '../../parts/processes/workflows/workflows.ts';
 import type { HttpLog } from './log.ts';
 
 const maxInAll = 256;

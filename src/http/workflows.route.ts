@@ -6,8 +6,8 @@
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { processName } from '../workflows/stock-process.ts';
-import type { StartResult, Workflows, WorkflowView } from '../workflows/workflows.ts';
+import { processName } from '../../parts/processes/workflows/stock-process.ts';
+import type { StartResult, Workflows, WorkflowView } from '../../parts/processes/workflows/workflows.ts';
 import { invalid, json, noRoom, stopping } from './application-refusals.ts';
 import {
   type Answered,

@@ -27,7 +27,7 @@ import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, queuesIn, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
-import { processName } from '../workflows/stock-process.ts';
+import { processName } from '../../parts/processes/workflows/stock-process.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';

@@ -10,8 +10,8 @@
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { closeShards } from '../transactions/shards.ts';
-import { hashOfChart, isAnotherChart } from '../workflows/chart-hash.ts';
-import { createWorkflows, type Workflows } from '../workflows/workflows.ts';
+import { hashOfChart, isAnotherChart } from '../../parts/processes/workflows/chart-hash.ts';
+import { createWorkflows, type Workflows } from '../../parts/processes/workflows/workflows.ts';
 import type { Core } from './core.ts';
 import { StartError } from './start-error.ts';
 

@@ -39,7 +39,7 @@ import { createSubscriberRegistry, withCertificateStates } from '../registry/sub
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
-import { asServiceWorkflow } from '../workflows/workflows.ts';
+import { asServiceWorkflow } from '../../parts/processes/workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { unlockStore } from './key-slots.ts';
@@ -62,7 +62,7 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
-  /** Charts of the operator (src/workflows/load.ts). Default: none. */
+  /** Charts of the operator. Default: none. */
   readonly charts?: readonly Workflow[];
   /** Of the product (parts/parts.ts). */
   readonly parts: readonly Part[];

@@ -5,15 +5,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Gate, Workflow } from '../../packages/engine/src/define.ts';
 import type { Engine } from '../../packages/engine/src/engine.ts';
 import { isLocalMailServer } from '../configuration/mail.ts';
-import { type Mailer, openMailer } from '../mail.ts';
+import { type Mailer, openMailer } from '../../parts/processes/mail.ts';
 import type { Tenants } from '../oauth/tenant.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
 import type { Source } from '../registry/rate-limiter.ts';
-import { createTaskLinks, linkTo } from '../tasks/links.ts';
-import { readMailTemplates } from '../tasks/mail-templates.ts';
-import { createMailLog, createSignerMails } from '../tasks/signer-mail.ts';
-import { createTaskRoutes } from '../tasks/tasks.route.ts';
-import { createTasks } from '../tasks/tasks.ts';
+import { createTaskLinks, linkTo } from '../../parts/processes/tasks/links.ts';
+import { readMailTemplates } from '../../parts/processes/tasks/mail-templates.ts';
+import { createMailLog, createSignerMails } from '../../parts/processes/tasks/signer-mail.ts';
+import { createTaskRoutes } from '../../parts/processes/tasks/tasks.route.ts';
+import { createTasks } from '../../parts/processes/tasks/tasks.ts';
 import type { Core } from './core.ts';
 
 /** Of this service; undefined where this process does not know it. */

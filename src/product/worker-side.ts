@@ -1,7 +1,7 @@
 import { createStepLog, createUpstreamLog } from '../../workers/log.ts';
-import { createSignRoom } from '../../workers/sign-room.ts';
+import { createSignRoom } from '../../parts/processes/activities/sign-room.ts';
 import { startWorkers } from '../../workers/workers.ts';
-import { createWorkflowWork } from '../../workers/workflow-work.ts';
+import { createWorkflowWork } from '../../parts/processes/activities/workflow-work.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';

@@ -3,19 +3,19 @@
  */
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
-import type { WorkflowTellers } from '../../workers/workflow-work.ts';
-import { createEvidenceMaker } from '../evidence/create-evidence.ts';
+import type { WorkflowTellers } from '../../parts/processes/activities/workflow-work.ts';
+import { createEvidenceMaker } from '../../parts/processes/evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
 import type { Part, WorkerRooms } from '../part.ts';
-import { createMailGate, createSendMail } from '../tasks/signer-mail.ts';
+import { createMailGate, createSendMail } from '../../parts/processes/tasks/signer-mail.ts';
 import type { Shard } from '../transactions/shards.ts';
-import { checkNumbers } from '../workflows/check-definition.ts';
+import { checkNumbers } from '../../parts/processes/workflows/check-definition.ts';
 import {
   createProcessWorkflow,
   type ProcessEffects,
   processName,
-} from '../workflows/stock-process.ts';
-import { createWorkflows } from '../workflows/workflows.ts';
+} from '../../parts/processes/workflows/stock-process.ts';
+import { createWorkflows } from '../../parts/processes/workflows/workflows.ts';
 import type { Core } from './core.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
 

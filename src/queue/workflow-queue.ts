@@ -8,9 +8,9 @@ import { spreadOver } from '../../packages/engine/src/engine.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { maxShards } from '../transactions/ids.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
-import { checkDefinition } from '../workflows/check-definition.ts';
-import { instanceIdOf, mailWorkflowName, ownIdPattern } from '../workflows/contract.ts';
-import { processName } from '../workflows/stock-process.ts';
+import { checkDefinition } from '../../parts/processes/workflows/check-definition.ts';
+import { instanceIdOf, mailWorkflowName, ownIdPattern } from '../../parts/processes/workflows/contract.ts';
+import { processName } from '../../parts/processes/workflows/stock-process.ts';
 import { type ConnectionOptions, openConnections } from './connections.ts';
 
 export type WorkflowQueueOptions = ConnectionOptions & {

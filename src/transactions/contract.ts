@@ -8,7 +8,7 @@
  *
  * Queue `receipts`: one job for each receipt, its id is `<MSSP_TransID>-receipt`.
  *
- * Queue `workflows`: one job for each instance of a workflow (src/workflows/contract.ts).
+ * Queue `workflows`: one job for each instance of a workflow.
  *
  * All have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
  * Cluster.

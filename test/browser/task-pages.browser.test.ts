@@ -14,7 +14,7 @@ import { pageHeaders } from '../../src/pages/headers.ts';
 import { createStage } from '../engine/stage.ts';
 import { frameOf } from '../pages/page-contract.ts';
 import { testRedis } from '../support/redis.ts';
-import { everyTaskPage } from '../tasks/every-task-page.ts';
+import { everyTaskPage } from '../../parts/processes/test/tasks/every-task-page.ts';
 import {
   anna,
   failedWith,
@@ -22,7 +22,7 @@ import {
   startTaskStage,
   stepOf,
   type TaskStage,
-} from '../tasks/stage.ts';
+} from '../../parts/processes/test/tasks/stage.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 

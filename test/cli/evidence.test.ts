@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentOf, createStage, definition, resign } from '../evidence/stage.ts';
+import { contentOf, createStage, definition, resign } from '../../parts/processes/test/evidence/stage.ts';
 import { newCustody } from '../pki/fixtures.ts';
 import { run } from './terminal.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
-import { loadCharts } from '../../src/workflows/load.ts';
+import { loadCharts } from '../../parts/processes/workflows/load.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';

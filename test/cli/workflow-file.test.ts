@@ -17,7 +17,7 @@ const file = (name: string, text: string): string => {
   return path;
 };
 const json = (name: string, value: unknown): string => file(name, JSON.stringify(value));
-const library = join(root, 'dist/src/workflows/index.js');
+const library = join(root, 'dist/parts/processes/workflows/index.js');
 const xstate = import.meta.resolve('xstate');
 
 /** A module with one chart. @param config Of createMachine, as source. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/operators/operator.ts';
 import { testRedis } from '../support/redis.ts';
-import { callerOf } from '../workflows/http.ts';
+import { callerOf } from '../support/caller.ts';
 import { me, soon, useOperations } from './operations-stage.ts';
 import { run } from './terminal.ts';
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromPromise, setup } from 'xstate';
 import { z } from 'zod';
-import { defineWorkflow, service } from '../../src/workflows/index.ts';
+import { defineWorkflow, service } from '../../parts/processes/workflows/index.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';

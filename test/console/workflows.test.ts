@@ -1,7 +1,7 @@
 /** Workflows in the console: the list, one process, orders to it, and who sees what. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
-import { defineWorkflow } from '../../src/workflows/index.ts';
+import { defineWorkflow } from '../../parts/processes/workflows/index.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';

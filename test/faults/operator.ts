@@ -16,8 +16,8 @@ import {
 } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../src/workflows/contract.ts';
-import { createProcessWorkflow, processName } from '../../src/workflows/stock-process.ts';
+import { instanceIdOf } from '../../parts/processes/workflows/contract.ts';
+import { createProcessWorkflow, processName } from '../../parts/processes/workflows/stock-process.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
 import { crowdId, numberOf, processesId } from './people.ts';

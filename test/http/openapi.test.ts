@@ -16,7 +16,7 @@ import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 const document = buildOpenApiDocument(defaultProtocolRules);
 const { schemas } = document.components;

@@ -11,7 +11,7 @@ import { connectForCommands } from '../../src/redis/connect.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
-import { callerOf } from '../workflows/http.ts';
+import { callerOf } from '../support/caller.ts';
 import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
 
 /**

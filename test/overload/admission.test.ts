@@ -17,7 +17,7 @@ import { createPasswordVerifier } from '../../src/registry/password-verifier.ts'
 import { createTransactions } from '../../src/transactions/transactions.ts';
 import { protocol } from '../protocol/samples.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 const atOnce = 128;
 

@@ -13,7 +13,7 @@ import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 const redis = testRedis();
 const otherRedis = testRedis();

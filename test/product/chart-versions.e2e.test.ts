@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { StartError } from '../../src/product/start-error.ts';
-import { defineWorkflow } from '../../src/workflows/index.ts';
+import { defineWorkflow } from '../../parts/processes/workflows/index.ts';
 import { startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 

@@ -11,7 +11,7 @@ import { killProcesses, type ProductProcess, startProcess } from '../support/pro
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 const charts = join(import.meta.dirname, '../fixtures/charts/endless.mjs');
 /** One that does not answer for so long stands still. */

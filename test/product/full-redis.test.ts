@@ -14,7 +14,7 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis
 import { createLogger } from '../../src/logger.ts';
 import { startProduct } from '../../src/product/launch.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 const masterKey = randomBytes(32);
 let dataDir: string;

@@ -7,7 +7,7 @@ import { type Json, startTestProduct, type TestProduct } from '../support/produc
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 const redis = testRedis();
 let server: RunningRedis;

@@ -17,7 +17,7 @@ import { enrolPhone } from '../support/phone.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
+import { basic } from '../support/caller.ts';
 
 export const prefix = 'paraph';
 const shop = 'http://shop.example';

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
-import { verifyEvidence } from '../../../src/evidence/verify-evidence.ts';
+import { verifyEvidence } from '../../processes/evidence/verify-evidence.ts';
 import { createLogins } from '../../../src/oauth/logins.ts';
 import { verifySignature } from '../../../src/pki/verify.ts';
 import { faultCodes, faultTable } from '../../../src/protocol/fault.ts';

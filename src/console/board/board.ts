@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import type { Role } from '../../operators/operator.ts';
 import { workflowQueueName } from '../../transactions/contract.ts';
 import { bulkQueueName, queuesIn } from '../../transactions/shards.ts';
-import { isInstanceOf, mailWorkflowName } from '../../workflows/contract.ts';
+import { isInstanceOf, mailWorkflowName } from '../../../parts/processes/workflows/contract.ts';
 import type { ConsoleDeps } from '../deps.ts';
 import { queuePrefix } from './flow.ts';
 import { redactJob } from './shown-job.ts';

@@ -8,8 +8,8 @@
  * activity that waits for it. So a job that is gone is not shown.
  */
 import type { Queue } from 'bullmq';
-import { itemsOf, type ProcessContext } from '../../../machines/process-progress.ts';
-import type { SignerContext } from '../../../machines/signer-contract.ts';
+import { itemsOf, type ProcessContext } from '../../../parts/processes/charts/process-progress.ts';
+import type { SignerContext } from '../../../parts/processes/charts/signer-contract.ts';
 import { readToken, tokenOf } from '../../../packages/engine/src/activities.ts';
 import { readJobName } from '../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../packages/engine/src/engine.ts';
@@ -22,7 +22,7 @@ import {
 import { shardFor } from '../../transactions/answers.ts';
 import { transactionOfRun } from '../../transactions/ids.ts';
 import type { Shard } from '../../transactions/shards.ts';
-import { processName } from '../../workflows/stock-process.ts';
+import { processName } from '../../../parts/processes/workflows/stock-process.ts';
 import type { AdminApiDeps } from '../deps.ts';
 
 type FlowDeps = Pick<AdminApiDeps, 'shards' | 'workflows'>;

@@ -1,7 +1,7 @@
 /** One workflow: people, statechart, timeline across its children, and orders. */
 import { html } from 'hono/html';
 import { type AnyMachineSnapshot, getNextTransitions } from 'xstate';
-import type { SignerView, StepView } from '../../../machines/process-report.ts';
+import type { SignerView, StepView } from '../../../parts/processes/charts/process-report.ts';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
 import type { JournalEntry } from '../../../packages/engine/src/journal.ts';
 import { wordsOf } from '../../../packages/engine/src/journal-words.ts';

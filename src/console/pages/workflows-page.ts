@@ -1,6 +1,6 @@
 /** The list of workflows with its filter. */
 import { html } from 'hono/html';
-import { statuses } from '../../workflows/contract.ts';
+import { statuses } from '../../../parts/processes/workflows/contract.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { type FormFields, filterLabels, type WorkflowField } from '../filter.ts';
 import { seesPeople } from '../redaction.ts';

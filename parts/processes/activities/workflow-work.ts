@@ -1,0 +1,92 @@
+/**
+ * The work of processes and of charts of one's own: their instances, the activities that charts
+ * name, and how these hear of the ends of signatures and receipts.
+ */
+import type { AnyActorLogic } from 'xstate';
+import type { Workflow } from '../../../packages/engine/src/define.ts';
+import { createEngine, type Locate, turnBusyTimeoutMs } from '../../../packages/engine/src/engine.ts';
+import { createOthers } from '../../../packages/engine/src/other.ts';
+import type { CreateEvidence } from '../evidence/create-evidence.ts';
+import { instanceIdOf } from '../workflows/contract.ts';
+import { serviceActivities } from '../workflows/service-activities.ts';
+import { type ProcessEffects, processActivities } from '../workflows/stock-process.ts';
+import { asServiceWorkflow } from '../workflows/workflows.ts';
+import { apIdOf, createFindRun } from './asked-run.ts';
+import { createReceiptActivity, createTellReceipted } from './receipt-activity.ts';
+import { createSignActivity, type SignActivityOptions } from './sign-activity.ts';
+import { createTellSigned } from './sign-run.ts';
+import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
+import type { OpenWork, WorkersOptions } from '../../../workers/workers.ts';
+import {
+  createAttestActivity,
+  type EndOfInstance,
+  startWorkflowsWorker,
+} from './workflow.worker.ts';
+
+/** Tell applications what happens in their workflows. Nobody does where no part brings it. */
+export interface WorkflowTellers {
+  /** In processes. */
+  readonly effects: ProcessEffects;
+  /** How instances of charts of one's own end. At least once each. */
+  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
+  /** For charts of one's own. */
+  readonly callWebhook: CallWebhook;
+}
+
+export interface WorkflowWorkOptions
+  extends Omit<SignActivityOptions, 'redis' | 'find' | 'engine' | 'onError' | 'providers'>,
+    Pick<WorkersOptions, 'providers' | 'seals' | 'retention'>,
+    Pick<WorkflowTellers, 'notifyEnd' | 'callWebhook'> {
+  /** The activity of charts of one's own. */
+  readonly sendMail: AnyActorLogic;
+  /** How long a receipt stays on the phone. */
+  readonly receiptSeconds: number;
+  /** As the service runs them (workflows/workflows.ts). */
+  readonly workflows: readonly Workflow[];
+  /** Where their instances are. */
+  readonly locate: Locate;
+  /** Makes the evidence of processes. */
+  readonly createEvidence: CreateEvidence;
+}
+
+export const createWorkflowWork =
+  (options: WorkflowWorkOptions): OpenWork =>
+  (shared) => {
+    const engine = createEngine(options.locate, options.now, turnBusyTimeoutMs);
+    // Charts of one's own reach instances of the application that theirs belongs to.
+    const others = createOthers({
+      engine,
+      idOf: (from, workflow, id) => instanceIdOf(apIdOf(from), workflow, id),
+      inputOf: (from, input) => ({ apId: apIdOf(from), input }),
+      workflowOf: asServiceWorkflow,
+    });
+    const toSign = { ...options, ...shared, engine };
+    const toTell = { ...toSign, findRun: createFindRun(toSign) };
+    const activities = {
+      [serviceActivities.sign]: createSignActivity(toSign, true),
+      [serviceActivities.sendMail]: options.sendMail,
+      [serviceActivities.callWebhook]: createWebhookActivity({ call: options.callWebhook }),
+      [serviceActivities.receipt]: createReceiptActivity({
+        ...toSign,
+        timeoutSeconds: options.receiptSeconds,
+      }),
+      [processActivities.sign]: createSignActivity(toSign, false),
+      [processActivities.attest]: createAttestActivity(options.createEvidence),
+    };
+    const { subscribers, workflows, notifyEnd } = options;
+    return {
+      tellSigned: createTellSigned(toTell),
+      tellReceipted: createTellReceipted(toTell),
+      start: (common) => ({
+        workers: startWorkflowsWorker({
+          ...common,
+          others,
+          activities,
+          subscribers,
+          notifyEnd,
+          workflows,
+        }),
+        queue: common.shard.workflows.queue,
+      }),
+    };
+  };
