@@ -11,13 +11,12 @@
 import type { Telemetry } from 'bullmq';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
-import type { Locate } from '../packages/engine/src/engine.ts';
-import type { WorkflowTellers } from '../parts/processes/activities/workflow-work.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
 import type { Entrance } from './http/documentation.route.ts';
 import type { EventLog } from './logger.ts';
 import type { Audit } from './operators/audit.ts';
+import type { Tellers } from './outgoing/tellers.ts';
 import type { RedisClient } from './redis/connect.ts';
 import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
@@ -82,8 +81,6 @@ export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends Par
   readonly retention: { readonly failedMs: number };
   /** As for a status request. */
   readonly find: FindTransaction;
-  /** Where instances of workflows are. */
-  readonly locate: Locate;
   /** The address of a signer's page; undefined where this process does not know it. */
   readonly linkTo: (signer: string, linkVersion: number) => string | undefined;
   readonly log: EventLog;
@@ -161,7 +158,7 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
    * Tells applications what happens in workflows: of one part at most. Asked for before workers
    * start.
    */
-  openTellers?(rooms: WorkerRooms<Shapes>): Promise<WorkflowTellers>;
+  openTellers?(rooms: WorkerRooms<Shapes>): Promise<Tellers>;
   openConsole?(rooms: OperatorRooms<Shapes>): Promise<ConsolePart>;
   readonly commands?: PartCommands;
 }

@@ -54,7 +54,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine event-stream languages pages pki protocol redis registry request-body sscd transactions',
     '@simplewebauthn/server hono jose zod',
   ],
-  queue: ['engine pki processes protocol redis transactions', 'bullmq ioredis zod'],
+  queue: ['engine jobs pki processes protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine jobs machines protocol redis transactions', ''],
   operators: [
     'engine history jobs logger machines pki protocol redis registry transactions',
@@ -63,17 +63,17 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
-    'console-login engine event-stream history languages machines oauth operators pages processes protocol redis registry shown-text theme transactions',
+    'console-login engine event-stream history jobs languages machines oauth operators pages processes protocol redis registry shown-text theme transactions',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['', ''],
   'command-line': ['client console engine environment pki protocol redis', 'commander'],
   part: [
-    'command-line console engine http logger operators processes redis registry sscd telemetry transactions',
+    'command-line console http logger operators outgoing redis registry sscd telemetry transactions',
     'bullmq hono zod',
   ],
   callbacks: [
-    'command-line console engine history logger operators outgoing part pki processes protocol redis registry telemetry transactions workers',
+    'command-line console engine history jobs logger operators outgoing part pki protocol redis registry telemetry transactions workers',
     'bullmq hono standardwebhooks xstate zod',
   ],
   backup: [

@@ -4,15 +4,14 @@ import { member, parsed } from '../../src/history/row.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../processes/workflows/contract.ts';
-import { processName } from '../processes/workflows/stock-process.ts';
+import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import {
   type CallbackData,
   callbackSchema,
   type ProcessMessage,
   processMessageSchema,
 } from './callback.machine.ts';
-import type { CallbackRow, CallbackState } from './callback-row.ts';
+import { type CallbackRow, type CallbackState, processName } from './callback-row.ts';
 import { typeOfProcess } from './deliver.ts';
 import { callbacksOf } from './queue.ts';
 

@@ -1,5 +1,4 @@
 /** What parts get from the core of a process. */
-import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
@@ -53,11 +52,6 @@ export const workerRooms = (
   return {
     settings: settingsOf(configuration),
     prefix: configuration.queue.prefix,
-    locate: spreadOver(
-      shards.map(({ workflows }) => workflows.queue),
-      redis,
-      now,
-    ),
     find: createFind({ shards, protocol, readEnd, retention, now }),
     linkTo: createSignerLinks(core, publicUrl),
     log: core.eventLog,

@@ -2,8 +2,9 @@
  * Workflows in a process: what the workers need to run them, and what the API needs to serve them.
  */
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import { createEngine, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
-import type { WorkflowTellers } from '../../parts/processes/activities/workflow-work.ts';
+import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
+import { createNotices } from '../../parts/processes/notices.ts';
+import { silence, type Tellers } from '../outgoing/tellers.ts';
 import { createEvidenceMaker } from '../../parts/processes/evidence/create-evidence.ts';
 import { createWorkflowRoutes, type WorkflowRoutesOptions } from '../http/workflows.route.ts';
 import type { Part, WorkerRooms } from '../part.ts';
@@ -19,18 +20,10 @@ import { createWorkflows } from '../../parts/processes/workflows/workflows.ts';
 import type { Core } from './core.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
 
-const nothing = async () => undefined;
-/** Without a part that tells others. */
-const silence: WorkflowTellers = {
-  effects: { notify: nothing, notifyProcess: nothing, tell: nothing },
-  notifyEnd: nothing,
-  callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
-};
-
 const openTellers = async (
   parts: readonly Part[],
   rooms: WorkerRooms,
-): Promise<WorkflowTellers> => {
+): Promise<Tellers> => {
   const telling = parts.filter((part) => part.openTellers !== undefined);
   if (telling.length > 1) throw new Error('More than one part tells applications about workflows');
   return (await telling[0]?.openTellers?.(rooms)) ?? silence;
@@ -39,13 +32,18 @@ const openTellers = async (
 /** For the workers. */
 export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl: PublicUrl) => {
   const { configuration, now } = core;
-  const { locate } = rooms;
+  const locate = spreadOver(
+    rooms.shards.map(({ workflows }) => workflows.queue),
+    core.blocking,
+    now,
+  );
   const mailer = openMail(core);
   const gate = createMailGate();
   const engine = createEngine(locate, now, turnBusyTimeoutMs);
   const processWorkflow = (): Workflow => stock;
   const mails = openSignerMails(core, { engine, processWorkflow, mailer, gate, publicUrl });
-  const { effects: tellers, ...others } = await openTellers(core.parts, rooms);
+  const { tell, callWebhook } = await openTellers(core.parts, rooms);
+  const { notifyEnd, ...tellers } = createNotices({ tell });
   const effects: ProcessEffects = {
     ...tellers,
     notify: async (notice, effect) => {
@@ -58,7 +56,8 @@ export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl
   return {
     locate,
     workflows: [stock, ...(mails === undefined ? [] : [mails.workflow]), ...core.workflows],
-    ...others,
+    notifyEnd,
+    callWebhook,
     sendMail: createSendMail(mailer, gate),
     createEvidence: createEvidenceMaker({
       issuer: configuration.publicUrl ?? 'urn:paraph',

@@ -9,7 +9,8 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { maxShards } from '../transactions/ids.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { checkDefinition } from '../../parts/processes/workflows/check-definition.ts';
-import { instanceIdOf, mailWorkflowName, ownIdPattern } from '../../parts/processes/workflows/contract.ts';
+import { instanceIdOf, ownIdPattern } from '../jobs/instance-ids.ts';
+import { mailWorkflowName } from '../../parts/processes/workflows/contract.ts';
 import { processName } from '../../parts/processes/workflows/stock-process.ts';
 import { type ConnectionOptions, openConnections } from './connections.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../parts/processes/workflows/contract.ts';
+import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import { createProcessWorkflow, processName } from '../../parts/processes/workflows/stock-process.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';

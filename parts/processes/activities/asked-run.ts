@@ -23,7 +23,7 @@ import {
 } from '../../../packages/engine/src/record.ts';
 import { isRedisAway } from '../../../packages/engine/src/redis/to-error.ts';
 import { fault } from '../../../src/protocol/fault.ts';
-import { withoutTenant } from '../workflows/contract.ts';
+import { withoutTenant } from '../../../src/jobs/instance-ids.ts';
 
 const maxApTransId = 64;
 

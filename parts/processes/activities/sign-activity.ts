@@ -41,7 +41,7 @@ import { transactionOfRun } from '../../../src/transactions/ids.ts';
 import { notBelieved } from '../../../src/transactions/outcomes.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import { createSubmitFor, type FindTransaction } from '../../../src/transactions/transactions.ts';
-import { tenantOfInstance } from '../workflows/contract.ts';
+import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
 import { apIdOf, isObject, lookAgainAfterMs, noInput, untilRedisAnswers } from './asked-run.ts';
 import type { SignRoom } from './sign-room.ts';
 import { createAsk, failedBy, isAskedBy, signedWith } from './sign-run.ts';

@@ -23,7 +23,7 @@ import { notBelieved } from '../../../src/transactions/outcomes.ts';
 import type { Seals } from '../../../src/transactions/seal.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import type { SignatureData } from '../../../src/transactions/signature-workflow.ts';
-import { isInstanceOf } from '../workflows/contract.ts';
+import { isInstanceOf } from '../../../src/jobs/instance-ids.ts';
 import { serviceActivities } from '../workflows/service-activities.ts';
 import { processActivities, processName } from '../workflows/stock-process.ts';
 import { type AskedRun, apIdOf, callerFor, type FindRun, isObject } from './asked-run.ts';

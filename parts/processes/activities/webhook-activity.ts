@@ -10,24 +10,11 @@ import { z } from 'zod';
 import { activity } from '../../../packages/engine/src/define.ts';
 import { sayIssues } from '../../../packages/engine/src/issues.ts';
 import { type PostResult, problemOf } from '../../../src/outgoing/post.ts';
-import { tenantOfInstance } from '../workflows/contract.ts';
+import type { CallWebhook } from '../../../src/outgoing/tellers.ts';
+import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
 import type { WebhookInput, WebhookOutput } from '../workflows/service-activities.ts';
 import { apIdOf } from './asked-run.ts';
 import { createTenantConcurrency } from '../../../workers/tenant-concurrency.ts';
-
-/** Posts what an application is told by a chart. Never rejects because of the receiver. */
-export type CallWebhook = (
-  call: {
-    readonly apId: string;
-    /** The same at each try. */
-    readonly id: string;
-    /** Undefined: where callbacks of the application go. */
-    readonly url: string | undefined;
-    /** JSON. */
-    readonly body: string;
-  },
-  stop: AbortSignal,
-) => Promise<PostResult>;
 
 /** Another try is made. The message names no address. */
 class WebhookError extends Error {

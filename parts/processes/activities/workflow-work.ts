@@ -7,36 +7,28 @@ import type { Workflow } from '../../../packages/engine/src/define.ts';
 import { createEngine, type Locate, turnBusyTimeoutMs } from '../../../packages/engine/src/engine.ts';
 import { createOthers } from '../../../packages/engine/src/other.ts';
 import type { CreateEvidence } from '../evidence/create-evidence.ts';
-import { instanceIdOf } from '../workflows/contract.ts';
+import { instanceIdOf } from '../../../src/jobs/instance-ids.ts';
+import type { Tellers } from '../../../src/outgoing/tellers.ts';
+import type { NotifyEnd } from '../notices.ts';
 import { serviceActivities } from '../workflows/service-activities.ts';
-import { type ProcessEffects, processActivities } from '../workflows/stock-process.ts';
+import { processActivities } from '../workflows/stock-process.ts';
 import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { apIdOf, createFindRun } from './asked-run.ts';
 import { createReceiptActivity, createTellReceipted } from './receipt-activity.ts';
 import { createSignActivity, type SignActivityOptions } from './sign-activity.ts';
 import { createTellSigned } from './sign-run.ts';
-import { type CallWebhook, createWebhookActivity } from './webhook-activity.ts';
+import { createWebhookActivity } from './webhook-activity.ts';
 import type { OpenWork, WorkersOptions } from '../../../workers/workers.ts';
 import {
   createAttestActivity,
-  type EndOfInstance,
   startWorkflowsWorker,
 } from './workflow.worker.ts';
-
-/** Tell applications what happens in their workflows. Nobody does where no part brings it. */
-export interface WorkflowTellers {
-  /** In processes. */
-  readonly effects: ProcessEffects;
-  /** How instances of charts of one's own end. At least once each. */
-  readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
-  /** For charts of one's own. */
-  readonly callWebhook: CallWebhook;
-}
 
 export interface WorkflowWorkOptions
   extends Omit<SignActivityOptions, 'redis' | 'find' | 'engine' | 'onError' | 'providers'>,
     Pick<WorkersOptions, 'providers' | 'seals' | 'retention'>,
-    Pick<WorkflowTellers, 'notifyEnd' | 'callWebhook'> {
+    Pick<Tellers, 'callWebhook'> {
+  readonly notifyEnd: NotifyEnd;
   /** The activity of charts of one's own. */
   readonly sendMail: AnyActorLogic;
   /** How long a receipt stays on the phone. */

@@ -16,14 +16,8 @@ import type { RedisClient } from '../../../src/redis/connect.ts';
 import type { SubscriberRegistry } from '../../../src/registry/subscriber.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
-import {
-  instanceIdOf,
-  mailWorkflowName,
-  ownIdOf,
-  ownIdPattern,
-  tenantLength,
-  type WorkflowStatus,
-} from '../workflows/contract.ts';
+import { instanceIdOf, ownIdOf, ownIdPattern, tenantLength } from '../../../src/jobs/instance-ids.ts';
+import { mailWorkflowName, type WorkflowStatus } from '../workflows/contract.ts';
 import { reasonOfEnd, statusOfEnd } from '../workflows/ends.ts';
 import { createListing, peopleOf } from '../workflows/listing.ts';
 import { type ProcessData, processName } from '../workflows/stock-process.ts';

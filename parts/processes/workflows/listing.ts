@@ -17,14 +17,8 @@
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../../src/redis/connect.ts';
-import {
-  isInstanceOf,
-  ownPartOf,
-  statuses,
-  tenantLength,
-  tenantOf,
-  type WorkflowStatus,
-} from './contract.ts';
+import { isInstanceOf, ownPartOf, tenantLength, tenantOf } from '../../../src/jobs/instance-ids.ts';
+import { statuses, type WorkflowStatus } from './contract.ts';
 import { maxPeople } from './definition.ts';
 import { processName } from './stock-process.ts';
 

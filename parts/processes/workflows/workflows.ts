@@ -23,15 +23,8 @@ import { problemIn } from '../../../packages/engine/src/input-problem.ts';
 import type { ReadJournal } from '../../../packages/engine/src/journal.ts';
 import { encode } from '../../../packages/engine/src/values.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
-import {
-  instanceIdOf,
-  mailWorkflowName,
-  ownIdOf,
-  ownIdPattern,
-  tenantPrefixOf,
-  type WorkflowStatus,
-  workflowDataSchema,
-} from './contract.ts';
+import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf } from '../../../src/jobs/instance-ids.ts';
+import { mailWorkflowName, type WorkflowStatus, workflowDataSchema } from './contract.ts';
 import { asEnded, outputOf, reasonOfEnd, statusOf } from './ends.ts';
 import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';

@@ -10,7 +10,7 @@ import { rowOf } from '../../history/row.ts';
 import type { Role } from '../../operators/operator.ts';
 import { faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';
 import { signatureQueueName, workflowQueueName } from '../../transactions/contract.ts';
-import { ownIdOf } from '../../../parts/processes/workflows/contract.ts';
+import { ownIdOf } from '../../jobs/instance-ids.ts';
 import { seesPeople, shownNumber, shownRow } from '../redaction.ts';
 
 const optional = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);

@@ -18,7 +18,7 @@ import {
   transactionOfRun,
 } from '../../../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../workflows/contract.ts';
+import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
 import { defineWorkflow, service } from '../../workflows/index.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { callbackSecret } from '../../../callbacks/secret.ts';
 import { type Receiver, startReceiver } from '../../../callbacks/test/stage.ts';
-import { instanceIdOf } from '../../workflows/contract.ts';
+import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
 import { defineWorkflow, service, type Workflow } from '../../workflows/index.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
