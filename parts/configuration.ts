@@ -2,8 +2,10 @@
 import type { PartConfiguration } from '../src/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
+import { processConfiguration } from './processes/configuration.ts';
 
 export const partConfigurations: readonly PartConfiguration[] = [
   callbackConfiguration,
   gatewayConfiguration,
+  processConfiguration,
 ];

@@ -4,5 +4,6 @@ import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
 import { demo } from './demo/part.ts';
 import { gateway } from './gateway/part.ts';
+import { processes } from './processes/part.ts';
 
-export const parts: readonly Part[] = [backup, callbacks, demo, gateway];
+export const parts: readonly Part[] = [backup, callbacks, demo, gateway, processes];

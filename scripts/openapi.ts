@@ -3,17 +3,22 @@
  * docs/queue-contract.schema.json and docs/process-definition.schema.json. With `--check` it
  * compares.
  */
+import { parts } from '../parts/parts.ts';
+import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
-import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
+
+const described = (await Promise.all(parts.map((part) => part.describe?.()))).filter(
+  (part) => part !== undefined,
+);
 
 writeOrCheck(
   [
     {
       path: 'docs/openapi.json',
-      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules)),
+      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules, described)),
     },
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
     {

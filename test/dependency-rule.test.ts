@@ -37,13 +37,12 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   pages: ['event-stream languages request-body', 'hono'],
   sscd: ['pki protocol redis registry telemetry', 'zod'],
   transactions: ['engine jobs machines pki protocol redis registry', 'bullmq zod'],
-  index: ['pki processes protocol transactions', ''],
   workers: [
     'engine jobs logger machines pki protocol redis registry sscd telemetry transactions',
     'bullmq',
   ],
   http: [
-    'event-stream logger pki processes product-version protocol registry request-body telemetry theme transactions',
+    'logger pki product-version protocol registry request-body telemetry theme transactions',
     '@hono/node-server hono zod',
   ],
   oauth: [
@@ -54,7 +53,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'engine event-stream languages pages pki protocol redis registry request-body sscd transactions',
     '@simplewebauthn/server hono jose zod',
   ],
-  queue: ['engine jobs pki processes protocol redis transactions', 'bullmq ioredis zod'],
+  queue: ['engine pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine jobs machines protocol redis transactions', ''],
   operators: [
     'engine history jobs logger machines pki protocol redis registry transactions',
@@ -63,13 +62,13 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
-    'console-login engine event-stream history jobs languages machines oauth operators pages processes protocol redis registry shown-text theme transactions',
+    'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['', ''],
   'command-line': ['client console engine environment pki protocol redis', 'commander'],
   part: [
-    'command-line console http logger operators outgoing redis registry sscd telemetry transactions',
+    'command-line console http logger operators outgoing pages pki protocol redis registry sscd telemetry transactions workers',
     'bullmq hono zod',
   ],
   callbacks: [
@@ -83,18 +82,19 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   demo: ['languages pages part pki protocol registry relying-party theme', 'hono jose'],
   gateway: ['client logger part pki protocol registry sscd transactions workers', 'zod'],
   processes: [
-    'engine jobs languages logger machines outgoing pages pki protocol redis registry relying-party request-body shown-text transactions workers',
-    'bullmq hono jose nodemailer xstate zod',
+    'command-line console embedded engine event-stream http jobs languages logger machines operators outgoing pages part pki protocol queue redis registry relying-party request-body shown-text transactions workers',
+    'bullmq commander hono jose nodemailer xstate zod',
   ],
-  parts: ['backup callbacks demo gateway part', ''],
+  package: ['pki processes protocol queue transactions', ''],
+  parts: ['backup callbacks demo gateway part processes', ''],
   logger: ['engine', 'pino'],
   product: [
-    'configuration console console-login embedded engine environment history http logger oauth operators outgoing part parts phone pki processes product-version protocol redis registry sscd telemetry transactions workers',
+    'configuration console console-login embedded engine environment history http logger oauth operators outgoing part parts phone pki product-version protocol redis registry sscd telemetry transactions workers',
     '@opentelemetry/api pino uqr',
   ],
   cli: [
-    'client command-line configuration console console-login embedded engine environment history languages logger oauth operators parts phone pki processes product product-version protocol redis registry sscd transactions',
-    'commander uqr xstate zod',
+    'client command-line configuration console console-login embedded engine environment history languages logger oauth operators parts phone pki product product-version protocol redis registry sscd transactions',
+    'commander uqr zod',
   ],
 };
 

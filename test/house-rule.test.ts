@@ -15,7 +15,7 @@ type Floor = (typeof floors)[number];
 /** The first line whose pattern fits counts. */
 const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[] = [
   ['app', 'app', /^parts\/(parts|configuration)\.ts/],
-  ['app', 'app', /^src\/(product\/|cli\/|configuration\/|index\.ts)/],
+  ['app', 'app', /^src\/(product|cli|configuration|package)\//],
   ['part', 'backup', /^parts\/backup\//],
   ['part', 'callbacks', /^parts\/callbacks\//],
   ['part', 'gateway', /^parts\/gateway\//],
@@ -25,7 +25,6 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
   ['part', 'certificates', /^src\/(http\/(documentation\/)?pki|console\/(pages\/)?certificates)/],
   ['part', 'pkcs11', /^src\/pki\/token\//],
   ['part', 'processes', /^parts\/processes\//],
-  ['part', 'processes', /^src\/(http\/(documentation\/)?|console\/(pages\/)?|queue\/)workflow/],
   ['part', 'certificates', /^src\/http\/proof\.route\.ts/],
   [
     'part',
@@ -53,26 +52,17 @@ const placeOf = (path: string): { readonly floor: Floor; readonly name: string }
 
 const waiting: readonly string[] = [
   'src/console/admin-api.ts → certificates',
-  'src/console/admin-api.ts → processes',
-  'src/console/asked-transactions.ts → processes',
-  'src/console/board/board.ts → processes',
-  'src/console/board/flow.ts → processes',
   'src/console/deps.ts → certificates',
   'src/console/deps.ts → phone',
-  'src/console/deps.ts → processes',
-  'src/console/filter.ts → processes',
   'src/console/pages/subscribers-page.ts → phone',
   'src/http/app.ts → certificates',
   'src/http/openapi.ts → certificates',
-  'src/http/openapi.ts → processes',
   'src/oauth/interaction/interaction.route.ts → phone',
   'src/pki/revocation-check.ts → certificates',
   'src/pki/time-stamp-check.ts → certificates',
   'src/queue/bulk.ts → core',
   'src/queue/connections.ts → core',
   'src/queue/handle.ts → core',
-  'src/queue/index.ts → core',
-  'src/queue/index.ts → processes',
   'src/queue/placement.ts → core',
   'src/queue/signature-queue.ts → certificates',
   'src/queue/signature-queue.ts → core',

@@ -1,10 +1,10 @@
 /** Reads callbacks from the fields of their jobs, as operators see them. */
 import { z } from 'zod';
 import { member, parsed } from '../../src/history/row.ts';
+import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import {
   type CallbackData,
   callbackSchema,

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { PartFileError } from '../../src/part.ts';
 
 export interface MailSettings {
   /** `smtp://host:587` (STARTTLS) or `smtps://host:465`. */
@@ -45,8 +46,8 @@ export class MailError extends Error {
   override readonly name = 'MailError';
 }
 
-/** `mail.passwordFile` is not usable. */
-export class MailFileError extends Error {}
+/** `mail.passwordFile` or a template is not usable. */
+export class MailFileError extends PartFileError {}
 
 const timeouts = {
   dnsTimeout: 10_000,

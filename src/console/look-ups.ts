@@ -7,17 +7,16 @@
 import { doneBy } from '../operators/audit.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 
-type Looked = 'certificates' | 'phones' | 'transactions' | 'workflows';
-
 export const createLookUps =
   ({ audit, phones }: Pick<AdminApiDeps, 'audit' | 'phones'>) =>
   /**
+   * @param what The list, as the audit log names it.
    * @param msisdn Digits; undefined for a list that is not narrowed to a number.
    * @throws When it cannot be recorded; then nothing may be shown.
    */
   async (
     { operator, id }: Pick<ConsoleSession, 'operator' | 'id'>,
-    what: Looked,
+    what: string,
     msisdn: string | undefined,
   ): Promise<void> => {
     if (msisdn === undefined) return;

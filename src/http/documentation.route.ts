@@ -47,7 +47,7 @@ export const createDocumentationRoutes = (facts: DocumentationFacts): Hono => {
   let openApi: ReturnType<typeof tagged> | undefined;
   let page: ReturnType<typeof tagged> | undefined;
   const describe = (): OpenApiDocument => {
-    document ??= buildOpenApiDocument(facts.rules, productVersion());
+    document ??= buildOpenApiDocument(facts.rules, facts.described, productVersion());
     return document;
   };
   const routes = new Hono();

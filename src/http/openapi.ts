@@ -9,6 +9,7 @@ import { fault } from '../protocol/fault.ts';
 import { type Operation, wrappers } from '../protocol/parse.ts';
 import type { ProtocolRules } from '../protocol/rules.ts';
 import { faultResponseSchema } from '../protocol/schemas/fault.ts';
+import type { DescribedPart } from './documentation/described-part.ts';
 import { createExamples, type Examples, type OperationExamples } from './documentation/examples.ts';
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
 import { pkiPaths, pkiSchemas } from './documentation/pki-paths.ts';
-import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
 import { presentFault } from './present.ts';
 
 /** Of the interface, not of the product (interface section 9). */
@@ -86,10 +86,15 @@ const firstOf = (examples: Examples): Examples[string] =>
   Object.values(examples)[0] ?? { summary: '', value: {} };
 
 /**
+ * @param parts What parts say of their routes.
  * @param productVersion Of the program that serves the document. docs/openapi.json has none: a
  *   release does not change the interface.
  */
-export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: string) => {
+export const buildOpenApiDocument = (
+  rules: ProtocolRules,
+  parts: readonly DescribedPart[],
+  productVersion?: string,
+) => {
   const operations = describeOperations(rules);
   const examples = createExamples(rules);
   const described = Object.values(operations);
@@ -130,7 +135,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
     servers: [{ url: '/', description: 'The service that this document describes.' }],
     tags: [
       { name: 'signature', description: 'What relying applications call.' },
-      { name: 'workflows', description: 'Signature processes, and charts of the operator.' },
+      ...parts.map(({ tag }) => tag),
       { name: 'certificates', description: 'What verifiers of signatures ask.' },
       { name: 'health', description: 'What monitoring calls.' },
       { name: 'description', description: 'The interface about itself.' },
@@ -143,7 +148,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
         faultResponseSchema,
         ...pkiSchemas,
         ...machineSchemas,
-        ...workflowSchemas,
+        ...parts.flatMap(({ schemas }) => schemas),
       ]),
     },
     paths: {
@@ -173,7 +178,7 @@ export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: stri
           faults: firstOfEach('faults'),
         },
       ),
-      ...workflowPaths,
+      ...(Object.assign({}, ...parts.map(({ paths }) => paths)) as DescribedPart['paths']),
       ...pkiPaths,
       ...machinePaths,
     },

@@ -27,11 +27,11 @@ import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, queuesIn, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
-import { processName } from '../../parts/processes/workflows/stock-process.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { frameOf } from './names.ts';
 import { openOauth } from './oauth-side.ts';
 import { apiRooms } from './part-rooms.ts';
 import { openPhoneRoutes } from './phone-side.ts';
@@ -47,8 +47,6 @@ import {
   stoppingCheck,
   tokenChecks,
 } from './readiness.ts';
-import { openSignerPages } from './signers.ts';
-import { openWorkflowRoutes } from './workflow-side.ts';
 
 /**
  * Makes the operations and pages of HTTP; nothing listens yet.
@@ -178,21 +176,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       if (refused !== undefined) refusals.note({ apId, operation, fault, detail: refused });
     },
   });
-  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, {
-    providers,
-    admission,
-    evidenceOf,
-    limits,
-    log: httpLog,
-  });
+  const application = { providers, admission, evidenceOf, limits, now, log: httpLog };
   const pki = openPki(core, { custody, addressOf });
   const proofRoutes = createProofRoutes({
-    providers,
-    admission,
-    evidenceOf,
-    limits,
-    log: httpLog,
-    now,
+    ...application,
     findOwn: transactions.findOwn,
     longTerm: pki.longTerm,
   });
@@ -208,30 +195,25 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const console = await openConsole(core, {
     transactions,
     phoneAdmin: phone.admin,
-    workflows: workflowRoutes.workflows,
     publicUrl,
     addressOf,
     tenants: oauth.tenants,
     ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
-  const [workflow] = workflowRoutes.workflows.versions(processName);
-  if (workflow === undefined) throw new Error('There is no process');
-  const signerPages = openSignerPages(core, {
-    engine: workflowRoutes.workflows.engine,
-    workflow,
-    tenants: oauth.tenants,
+  const rooms = apiRooms(core, shards, {
     publicUrl,
+    selfUrl: listensAt,
+    application,
     addressOf,
+    frame: frameOf(oauth.tenants),
   });
-  const rooms = apiRooms(core, shards, { publicUrl, selfUrl: listensAt });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
   const ofParts = opened.filter((part) => part !== undefined);
+  const described = await Promise.all(core.parts.map((part) => part.describe?.()));
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
     more: [
-      workflowRoutes.routes,
       proofRoutes,
-      signerPages.routes,
       phone.routes,
       telemetry.routes,
       oauth.routes,
@@ -276,6 +258,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       publicUrl,
       retention,
       entrances,
+      described: described.filter((part) => part !== undefined),
     },
     now,
     log: httpLog,
@@ -293,8 +276,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     leave();
     oauth.endWaiting();
     console.endWaiting();
-    workflowRoutes.endWaiting();
-    signerPages.endWaiting();
+    for (const part of ofParts) part.endWaiting?.();
     await phone.close();
     await Promise.all(endings.map((each) => each.close()));
   };
@@ -303,7 +285,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     /** What the server refuses for lack of room. */
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
-    workflows: workflowRoutes.workflows,
     oauth,
     /** When it listens, before the first request is expected. */
     prepare: async (): Promise<void> => {

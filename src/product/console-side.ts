@@ -25,7 +25,7 @@ import { openOperatorsRooms } from './operators-rooms.ts';
 const noteAgainMs = 5000;
 
 interface ConsoleSurroundings
-  extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
+  extends Pick<ConsoleDeps, 'transactions' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
   readonly phoneAdmin: PhoneAdmin;
   readonly ownFetch: OwnFetch;
@@ -92,7 +92,7 @@ export const tenantsWithConsole = (
 
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
-  const { transactions, workflows, publicUrl, addressOf } = surroundings;
+  const { transactions, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, serviceKey, now, onError } = core;
   const providerLogin = openProviderLogin(core, surroundings);
   const redis = connectForCommands({ url: core.redisUrl });
@@ -108,6 +108,8 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     shards,
     protocol,
     log,
+    directory: core.directory,
+    warn: (sentence) => core.logger.warn(sentence),
     now,
     onError,
   });
@@ -126,7 +128,6 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     providerLogin,
     phones: createPhoneOrders({ admin: surroundings.phoneAdmin, audit: rooms.audit, serviceKey }),
     transactions,
-    workflows,
     shards,
     redis,
     publicUrl,

@@ -6,7 +6,6 @@
  * the workers use `blocking`, which never does.
  */
 import type { Logger } from 'pino';
-import type { Workflow } from '../../packages/engine/src/define.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createEventLog } from '../logger.ts';
@@ -39,7 +38,6 @@ import { createSubscriberRegistry, withCertificateStates } from '../registry/sub
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
-import { asServiceWorkflow } from '../../parts/processes/workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { unlockStore } from './key-slots.ts';
@@ -62,8 +60,8 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
-  /** Charts of the operator. Default: none. */
-  readonly charts?: readonly Workflow[];
+  /** Where the configuration file lies; without it, files beside it are not read. */
+  readonly directory?: string | undefined;
   /** Of the product (parts/parts.ts). */
   readonly parts: readonly Part[];
   /** CPU, memory and event-loop lag among the metrics: once for a process. */
@@ -216,8 +214,6 @@ export const openCore = async (options: CoreOptions) => {
     commands,
     blocking,
     retention: retentionOf(configuration),
-    /** As the service runs them. */
-    workflows: (options.charts ?? []).map(asServiceWorkflow),
     /** Of the workers' outcomes. */
     get seals(): Seals {
       return createSeals(serviceKey);

@@ -39,10 +39,12 @@ export const openOperatorsRooms = async (options: {
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
   readonly log: AuditLog;
+  readonly directory?: string | undefined;
+  readonly warn: (sentence: string) => void;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { configuration, parts, redis, shards, protocol, now, onError } = options;
+  const { configuration, parts, redis, shards, protocol, directory, warn, now, onError } = options;
   const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
   const limiter = createRateLimiter({ redis, prefix });
@@ -50,7 +52,18 @@ export const openOperatorsRooms = async (options: {
   const retention = retentionOf(configuration);
   const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const rooms = { settings: settingsOf(configuration), redis, prefix, shards, audit, now, onError };
+  const rooms = {
+    settings: settingsOf(configuration),
+    redis,
+    prefix,
+    shards,
+    retention,
+    directory,
+    audit,
+    warn,
+    now,
+    onError,
+  };
   const ofParts = (await Promise.all(parts.map((part) => part.openConsole?.(rooms)))).filter(
     (part) => part !== undefined,
   );

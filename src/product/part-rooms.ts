@@ -1,11 +1,21 @@
 /** What parts get from the core of a process. */
 import type { Configuration } from '../configuration/schema.ts';
-import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
+import { silence, type Tellers } from '../outgoing/tellers.ts';
+import type {
+  ApiRooms,
+  LinkTo,
+  Part,
+  PartSettings,
+  StartRooms,
+  WorkerRooms,
+  WorkRooms,
+} from '../part.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import type { Shard } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
-import { createSignerLinks, type PublicUrl } from './signers.ts';
+import { namesOf, type PublicUrl } from './names.ts';
+import { StartError } from './start-error.ts';
 
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
@@ -14,22 +24,68 @@ export const queuesOf = (parts: readonly Part[]): readonly string[] =>
 export const settingsOf = (configuration: Configuration): PartSettings =>
   configuration as PartSettings;
 
+/** @throws StartError for files that the configuration names and that are not usable. */
+export const readPartFiles = async (
+  parts: readonly Part[],
+  configuration: Configuration,
+  directory: string,
+): Promise<void> => {
+  for (const part of parts) {
+    const problem = await part.readFiles?.(settingsOf(configuration), directory);
+    if (problem !== undefined) throw new StartError('usage', problem);
+  }
+};
+
+/** @throws StartError when a part says why the service must not start. */
+export const prepareParts = async (core: Core): Promise<void> => {
+  const { blocking: redis } = core;
+  const rooms: StartRooms = { ...common(core), redis, openShards: () => core.shardsOver(redis) };
+  for (const part of core.parts) {
+    const problem = await part.beforeStart?.(rooms);
+    if (problem !== undefined) throw new StartError('usage', problem);
+  }
+};
+
+const common = ({ configuration, retention, directory, now, onError }: Core) => ({
+  settings: settingsOf(configuration),
+  prefix: configuration.queue.prefix,
+  retention,
+  directory,
+  now,
+  onError,
+});
+
+/** What one part at most brings. @throws When several do. */
+const onlyOne = <Name extends 'openTellers' | 'openLinks'>(
+  parts: readonly Part[],
+  name: Name,
+): Part[Name] => {
+  const [one, another] = parts.flatMap((part) => part[name] ?? []);
+  if (another !== undefined) throw new Error(`More than one part has ${name}`);
+  return one as Part[Name];
+};
+
+export const openTellers = async (parts: readonly Part[], rooms: WorkerRooms): Promise<Tellers> =>
+  (await onlyOne(parts, 'openTellers')?.(rooms)) ?? silence;
+
+const nowhere: LinkTo = () => undefined;
+
 export const apiRooms = (
   core: Core,
   shards: readonly Shard[],
-  urls: Pick<ApiRooms, 'publicUrl' | 'selfUrl'>,
+  own: Pick<ApiRooms, 'publicUrl' | 'selfUrl' | 'application' | 'addressOf' | 'frame'>,
 ): ApiRooms => {
-  const { configuration, commands: redis, serviceKey, now, hostNow, onError } = core;
+  const { commands: redis, serviceKey, subscribers, hostNow } = core;
   return {
-    settings: settingsOf(configuration),
-    prefix: configuration.queue.prefix,
-    ...urls,
+    ...common(core),
+    ...own,
     redis,
     shards,
     serviceKey,
-    now,
+    subscribers,
+    limiter: core.limiterOver(redis),
+    nameOf: namesOf(core),
     hostNow,
-    onError,
   };
 };
 
@@ -38,30 +94,38 @@ export const workerRooms = (
   shards: readonly Shard[],
   publicUrl: PublicUrl,
 ): WorkerRooms => {
-  const {
-    configuration,
-    blocking: redis,
-    protocol,
-    retention,
-    seals,
-    serviceKey,
-    now,
-    onError,
-  } = core;
+  const { blocking: redis, protocol, retention, seals, serviceKey, now, onError } = core;
   const readEnd = createReadEnd({ custody: core.custodyOver(redis), seals, now, onError });
   return {
-    settings: settingsOf(configuration),
-    prefix: configuration.queue.prefix,
+    ...common(core),
     find: createFind({ shards, protocol, readEnd, retention, now }),
-    linkTo: createSignerLinks(core, publicUrl),
+    linkTo: onlyOne(core.parts, 'openLinks')?.(serviceKey, publicUrl) ?? nowhere,
     log: core.eventLog,
     registry: core.telemetry.registry,
     telemetry: core.telemetry.queue,
     redis,
     shards,
     serviceKey,
-    retention,
-    now,
-    onError,
+  };
+};
+
+export const workRooms = (
+  core: Core,
+  rooms: WorkerRooms,
+  own: Pick<
+    WorkRooms,
+    'tellers' | 'providers' | 'subscribers' | 'publicUrl' | 'backlog' | 'maxBacklog'
+  >,
+): WorkRooms => {
+  const { blocking: redis, protocol, seals } = core;
+  return {
+    ...rooms,
+    ...own,
+    protocol,
+    seals,
+    custody: core.custodyOver(redis),
+    trust: core.services.trust,
+    limiter: core.limiterOver(redis),
+    nameOf: namesOf(core),
   };
 };

@@ -32,7 +32,7 @@ import { type Answer, shardFor } from '../transactions/answers.ts';
 import { receiptJobId } from '../transactions/contract.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
-import { frameOf, namesOf } from './signers.ts';
+import { frameOf, namesOf } from './names.ts';
 
 /** What this room keeps, for a process with the service key. */
 interface PhoneStoreOptions {

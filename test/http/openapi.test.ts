@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
+import { parts } from '../../parts/parts.ts';
 import type { OperationNode, SchemaNode } from '../../src/http/documentation/nodes.ts';
 import { describeOperations } from '../../src/http/documentation/operations.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from '../../src/http/openapi.ts';
@@ -13,12 +14,15 @@ import { createProtocol, type Operation, wrappers } from '../../src/protocol/par
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
 import { toCanonicalJson } from '../protocol/canonical-json.ts';
+import { basic } from '../support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
-import { basic } from '../support/caller.ts';
 
-const document = buildOpenApiDocument(defaultProtocolRules);
+const described = (await Promise.all(parts.map((part) => part.describe?.()))).filter(
+  (part) => part !== undefined,
+);
+const document = buildOpenApiDocument(defaultProtocolRules, described);
 const { schemas } = document.components;
 const operations: readonly OperationNode[] = Object.values(document.paths).flatMap((methods) =>
   Object.values(methods),
@@ -132,6 +136,7 @@ describe('the document', () => {
   it('follows the rules of the service', () => {
     const own = buildOpenApiDocument(
       { authorities: ['sign.example.org'], minTimeoutSeconds: 10, maxTimeoutSeconds: 30 },
+      described,
       '9.9.9',
     );
     const profiles = own.components.schemas.SignatureProfile?.enum ?? [];
@@ -141,7 +146,7 @@ describe('the document', () => {
   });
 
   it('is the same however often it is built', () => {
-    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules))).toBe(
+    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules, described))).toBe(
       JSON.stringify(document),
     );
   });

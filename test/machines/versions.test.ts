@@ -157,12 +157,29 @@ it('a line of a release that is rewritten or taken away is found, also where the
   write({ ...first, ...second });
   expect(rewrittenIn(folder)).toEqual([]);
 
-  const part = join(folder, 'machines/signature-activities.ts');
-  writeFileSync(
-    part,
-    `${readFileSync(part, 'utf8')}export const other = 1;\n`,
-  );
-  expect(versionsIn(join(folder, 'machines'))['signature.machine.ts, version 1']).not.toBe(
-    first['signature.machine.ts, version 1'],
-  );
+  const beside = join(folder, 'machines/beside.ts');
+  writeFileSync(join(folder, 'machines/planted.machine.ts'), "import { a } from './beside.ts';\n");
+  const hashWith = (text: string): string | undefined => {
+    writeFileSync(beside, text);
+    return versionsIn(join(folder, 'machines'))['planted.machine.ts, version 1'];
+  };
+  expect(hashWith('export const a = 1;\n')).not.toBe(hashWith('export const a = 2;\n'));
+});
+
+it('a chart has the same hash in a part as beside the charts of the core', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paraph-versions-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const hashWith = (text: string): string | undefined => {
+    writeFileSync(join(folder, 'planted.machine.ts'), text);
+    return versionsIn(folder)['planted.machine.ts, version 1'];
+  };
+  const beside = [
+    "import { a } from './a.ts';",
+    "import { b } from './signature.machine.ts';",
+    "import { c } from './z.ts';",
+  ];
+  const [a, b, c] = beside;
+  const moved = b?.replace('./', '../../../machines/');
+  for (const file of ['a.ts', 'z.ts']) writeFileSync(join(folder, file), '');
+  expect(hashWith([moved, a, c].join('\n'))).toBe(hashWith(beside.join('\n')));
 });

@@ -8,12 +8,12 @@ import { verifySignature } from '../../src/pki/verify.ts';
 import { createCustodyStore } from '../../src/product/custody-store.ts';
 import { expectFault, expectSignature, send, sign } from '../http/wire.ts';
 import { inFolder, openssl, pem } from '../pki/openssl.ts';
+import { basic } from '../support/caller.ts';
 import { freePort } from '../support/free-ports.ts';
 import { createMemoryCustodyStore } from '../support/memory-custody-store.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, signRequest } from '../support/requests.ts';
-import { basic } from '../support/caller.ts';
 
 const redis = testRedis();
 const otherRedis = testRedis();

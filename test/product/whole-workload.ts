@@ -8,16 +8,16 @@ import { expect, vi } from 'vitest';
 import { startReceiver } from '../../parts/callbacks/test/stage.ts';
 import { createSubjects } from '../../src/console-login/subjects.ts';
 import { createHistory } from '../../src/history/history.ts';
-import { createSignatureQueue } from '../../src/queue/index.ts';
+import { createSignatureQueue } from '../../src/package/queue.ts';
 import { createCibaClient } from '../oauth/backchannel/ciba-client.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
 import { clientEntry, relyingParty, robot, secret } from '../oauth/interoperability/stage.ts';
 import { admin, logInAs, startStage, tokenOf } from '../operators/stage.ts';
+import { basic } from '../support/caller.ts';
 import { enrolPhone } from '../support/phone.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import type { RunningRedis } from '../support/redis-server.ts';
 import { receiptRequest, type SignOptions, signRequest } from '../support/requests.ts';
-import { basic } from '../support/caller.ts';
 
 export const prefix = 'paraph';
 const shop = 'http://shop.example';

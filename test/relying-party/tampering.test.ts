@@ -83,14 +83,12 @@ describe('the validation', () => {
   it('answers with a result for any text, and for any claims and header that were signed', async () => {
     const anything = fc.oneof(
       fc.string().map((text): unknown => text),
-      fc
-        .tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue())
-        .map(([header, claims]) =>
-          forge({
-            header: { ...header, alg: 'RS256', kid: 'rsa' },
-            rawClaims: JSON.stringify(claims),
-          }),
-        ),
+      fc.tuple(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue()).map(([header, claims]) =>
+        forge({
+          header: { ...header, alg: 'RS256', kid: 'rsa' },
+          rawClaims: JSON.stringify(claims),
+        }),
+      ),
       fc
         .record(
           {

@@ -5,16 +5,18 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import { parts } from '../../parts/parts.ts';
+import { parts as partsOfProduct } from '../../parts/parts.ts';
+import { workflowsIn } from '../../parts/processes/open-workflows.ts';
+import { createProcesses } from '../../parts/processes/part.ts';
+import { asServiceWorkflow, type Workflows } from '../../parts/processes/workflows/workflows.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import { listen } from '../../src/http/server.ts';
 import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
 import { createEventLog, createLogger } from '../../src/logger.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
-import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
-import { queuesOf } from '../../src/product/part-rooms.ts';
+import { prepareParts, queuesOf } from '../../src/product/part-rooms.ts';
 import { claimStore } from '../../src/product/redis-at-start.ts';
 import {
   startWorkerSide,
@@ -34,6 +36,8 @@ export type Json = any;
 export interface TestProduct {
   readonly core: Core;
   readonly api: ApiSide;
+  /** The instances of processes and of the charts, without the limits of the API. */
+  readonly workflows: Workflows;
   readonly configuration: Configuration;
   /** Everything that was logged, line by line. */
   readonly logged: readonly string[];
@@ -135,6 +139,9 @@ export const startTestProduct = async (
     asked.push(`${msspTransId} ${attempt}`);
   };
   const logger = createLogger('debug', { write });
+  const parts = partsOfProduct.map((part) =>
+    part.name === 'processes' ? createProcesses(charts) : part,
+  );
   const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
@@ -147,13 +154,12 @@ export const startTestProduct = async (
     tokenPin,
     // Node runs no thread from the source.
     tokenThread: new URL('../../dist/src/pki/token/token-thread.js', import.meta.url),
-    charts,
     parts,
   });
   await core.token?.open();
   await core.ready();
   await claimStore(core);
-  await claimCharts(core).catch(async (error: unknown) => {
+  await prepareParts(core).catch(async (error: unknown) => {
     await core.close();
     throw error;
   });
@@ -195,10 +201,20 @@ export const startTestProduct = async (
     );
     return { status: response.status, body: await response.json() };
   };
+  let ownShards: readonly Shard[] | undefined;
+  let workflows: Workflows | undefined;
   return {
     url: address,
     core,
     api,
+    get workflows() {
+      ownShards ??= core.shardsOver(core.commands);
+      workflows ??= workflowsIn(
+        { shards: ownShards, retention: core.retention, now: core.now },
+        charts.map(asServiceWorkflow),
+      );
+      return workflows;
+    },
     configuration,
     logged,
     post,
@@ -239,6 +255,7 @@ export const startTestProduct = async (
       await api.close();
       await server?.drain();
       await workerSide?.close();
+      if (ownShards !== undefined) await closeShards(ownShards);
       await core.close();
     },
   };

@@ -12,7 +12,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readToken } from '../../../packages/engine/src/activities.ts';
 import type { Chart } from '../../../packages/engine/src/chart.ts';
 import type { Origin } from '../../../packages/engine/src/chart-parts.ts';
-import { activityOf, type InstanceInHand, type Workflow } from '../../../packages/engine/src/define.ts';
+import {
+  activityOf,
+  type InstanceInHand,
+  type Workflow,
+} from '../../../packages/engine/src/define.ts';
 import type { Engine, Instance } from '../../../packages/engine/src/engine.ts';
 import {
   activitiesIn,
@@ -22,8 +26,8 @@ import {
   pathOf,
 } from '../../../packages/engine/src/record.ts';
 import { isRedisAway } from '../../../packages/engine/src/redis/to-error.ts';
-import { fault } from '../../../src/protocol/fault.ts';
 import { withoutTenant } from '../../../src/jobs/instance-ids.ts';
+import { fault } from '../../../src/protocol/fault.ts';
 
 const maxApTransId = 64;
 

@@ -15,7 +15,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PromiseActorLogic } from 'xstate';
-import type { SignAsk, SignResult } from '../charts/signer-contract.ts';
 import {
   type ActivityArguments,
   activity,
@@ -26,6 +25,7 @@ import {
 } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine, turnBusyTimeoutMs } from '../../../packages/engine/src/engine.ts';
 import { takenBackKey } from '../../../src/jobs/fair-adding.ts';
+import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
 import { type Fault, fault, takenBackBy } from '../../../src/protocol/fault.ts';
 import type { Protocol } from '../../../src/protocol/parse.ts';
 import type { SignatureRequest } from '../../../src/protocol/requests.ts';
@@ -41,7 +41,7 @@ import { transactionOfRun } from '../../../src/transactions/ids.ts';
 import { notBelieved } from '../../../src/transactions/outcomes.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import { createSubmitFor, type FindTransaction } from '../../../src/transactions/transactions.ts';
-import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
+import type { SignAsk, SignResult } from '../charts/signer-contract.ts';
 import { apIdOf, isObject, lookAgainAfterMs, noInput, untilRedisAnswers } from './asked-run.ts';
 import type { SignRoom } from './sign-room.ts';
 import { createAsk, failedBy, isAskedBy, signedWith } from './sign-run.ts';

@@ -4,10 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { SignatureContext } from '../../../machines/signature.machine.ts';
-import type { SignAsk, Signed, SignResult } from '../charts/signer-contract.ts';
 import type { InstanceInHand } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../../packages/engine/src/engine.ts';
 import type { InstanceEnd } from '../../../packages/engine/src/turn.ts';
+import { isInstanceOf } from '../../../src/jobs/instance-ids.ts';
 import {
   type Fault,
   fault,
@@ -23,7 +23,7 @@ import { notBelieved } from '../../../src/transactions/outcomes.ts';
 import type { Seals } from '../../../src/transactions/seal.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import type { SignatureData } from '../../../src/transactions/signature-workflow.ts';
-import { isInstanceOf } from '../../../src/jobs/instance-ids.ts';
+import type { SignAsk, Signed, SignResult } from '../charts/signer-contract.ts';
 import { serviceActivities } from '../workflows/service-activities.ts';
 import { processActivities, processName } from '../workflows/stock-process.ts';
 import { type AskedRun, apIdOf, callerFor, type FindRun, isObject } from './asked-run.ts';

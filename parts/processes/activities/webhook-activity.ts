@@ -9,12 +9,12 @@ import type { PromiseActorLogic } from 'xstate';
 import { z } from 'zod';
 import { activity } from '../../../packages/engine/src/define.ts';
 import { sayIssues } from '../../../packages/engine/src/issues.ts';
+import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
 import { type PostResult, problemOf } from '../../../src/outgoing/post.ts';
 import type { CallWebhook } from '../../../src/outgoing/tellers.ts';
-import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
+import { createTenantConcurrency } from '../../../workers/tenant-concurrency.ts';
 import type { WebhookInput, WebhookOutput } from '../workflows/service-activities.ts';
 import { apIdOf } from './asked-run.ts';
-import { createTenantConcurrency } from '../../../workers/tenant-concurrency.ts';
 
 /** Another try is made. The message names no address. */
 class WebhookError extends Error {

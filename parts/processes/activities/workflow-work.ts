@@ -4,12 +4,18 @@
  */
 import type { AnyActorLogic } from 'xstate';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
-import { createEngine, type Locate, turnBusyTimeoutMs } from '../../../packages/engine/src/engine.ts';
+import {
+  createEngine,
+  type Locate,
+  turnBusyTimeoutMs,
+} from '../../../packages/engine/src/engine.ts';
 import { createOthers } from '../../../packages/engine/src/other.ts';
-import type { CreateEvidence } from '../evidence/create-evidence.ts';
 import { instanceIdOf } from '../../../src/jobs/instance-ids.ts';
 import type { Tellers } from '../../../src/outgoing/tellers.ts';
+import type { OpenWork, WorkersOptions } from '../../../workers/workers.ts';
+import type { CreateEvidence } from '../evidence/create-evidence.ts';
 import type { NotifyEnd } from '../notices.ts';
+import { workflowsOf } from '../queue.ts';
 import { serviceActivities } from '../workflows/service-activities.ts';
 import { processActivities } from '../workflows/stock-process.ts';
 import { asServiceWorkflow } from '../workflows/workflows.ts';
@@ -18,11 +24,7 @@ import { createReceiptActivity, createTellReceipted } from './receipt-activity.t
 import { createSignActivity, type SignActivityOptions } from './sign-activity.ts';
 import { createTellSigned } from './sign-run.ts';
 import { createWebhookActivity } from './webhook-activity.ts';
-import type { OpenWork, WorkersOptions } from '../../../workers/workers.ts';
-import {
-  createAttestActivity,
-  startWorkflowsWorker,
-} from './workflow.worker.ts';
+import { createAttestActivity, startWorkflowsWorker } from './workflow.worker.ts';
 
 export interface WorkflowWorkOptions
   extends Omit<SignActivityOptions, 'redis' | 'find' | 'engine' | 'onError' | 'providers'>,
@@ -69,16 +71,18 @@ export const createWorkflowWork =
     return {
       tellSigned: createTellSigned(toTell),
       tellReceipted: createTellReceipted(toTell),
-      start: (common) => ({
-        workers: startWorkflowsWorker({
+      start: ({ shard, ...common }) => {
+        const { queue } = workflowsOf(shard);
+        const workers = startWorkflowsWorker({
           ...common,
+          queue,
           others,
           activities,
           subscribers,
           notifyEnd,
           workflows,
-        }),
-        queue: common.shard.workflows.queue,
-      }),
+        });
+        return { workers, queue };
+      },
     };
   };

@@ -3,26 +3,35 @@
  * process. Each instance is in the list (workflows/listing.ts) from its first turn on, so those that
  * other programs have added are there, too. Its end is noted before the job ends.
  */
-import type { WorkerOptions } from 'bullmq';
+import type { Queue, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic, PromiseActorLogic } from 'xstate';
-import type { ProcessReport } from '../charts/process-report.ts';
-import { activity, begunJob, readJobName, type Workflow } from '../../../packages/engine/src/define.ts';
+import {
+  activity,
+  begunJob,
+  readJobName,
+  type Workflow,
+} from '../../../packages/engine/src/define.ts';
 import type { Others } from '../../../packages/engine/src/other.ts';
 import { hasRecord } from '../../../packages/engine/src/redis/instance-store.ts';
 import { type InstanceJob, jobFailure } from '../../../packages/engine/src/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
-import type { CreateEvidence } from '../evidence/create-evidence.ts';
+import {
+  instanceIdOf,
+  ownIdOf,
+  ownIdPattern,
+  tenantLength,
+} from '../../../src/jobs/instance-ids.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import type { SubscriberRegistry } from '../../../src/registry/subscriber.ts';
-import type { Shard } from '../../../src/transactions/shards.ts';
+import type { createTurns } from '../../../workers/fairness.ts';
+import type { ProcessReport } from '../charts/process-report.ts';
+import type { CreateEvidence } from '../evidence/create-evidence.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
-import { instanceIdOf, ownIdOf, ownIdPattern, tenantLength } from '../../../src/jobs/instance-ids.ts';
 import { mailWorkflowName, type WorkflowStatus } from '../workflows/contract.ts';
 import { reasonOfEnd, statusOfEnd } from '../workflows/ends.ts';
 import { createListing, peopleOf } from '../workflows/listing.ts';
 import { type ProcessData, processName } from '../workflows/stock-process.ts';
 import { onceRedisAnswers } from './asked-run.ts';
-import type { createTurns } from '../../../workers/fairness.ts';
 
 const isListed = (name: string): boolean => name !== mailWorkflowName;
 
@@ -66,7 +75,7 @@ export interface EndOfInstance {
 }
 
 export const startWorkflowsWorker = (options: {
-  readonly shard: Shard;
+  readonly queue: Queue;
   readonly connection: RedisClient;
   readonly others?: Others;
   readonly subscribers: Pick<SubscriberRegistry, 'find'>;
@@ -84,8 +93,7 @@ export const startWorkflowsWorker = (options: {
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }): WorkflowWorker => {
-  const { shard, connection, subscribers, turns, retention, notifyEnd, now } = options;
-  const { queue } = shard.workflows;
+  const { queue, connection, subscribers, turns, retention, notifyEnd, now } = options;
   const listing = createListing({ queue, redis: connection, retention, now });
   /** The API has asked before; other programs cannot. */
   const failUnknownNumber = async ({
@@ -115,7 +123,6 @@ export const startWorkflowsWorker = (options: {
 
   return startWorkflowWorker({
     ...options,
-    queue,
     around: (job, run) => turns.run(apIdIn(job), run),
     beforeTurn: async (job) => {
       const {

@@ -3,6 +3,7 @@
  * what is to be done.
  */
 import { z } from 'zod';
+import { timeOf } from '../../../machines/signature.machine.ts';
 import {
   againBranch,
   type Branch,
@@ -23,7 +24,6 @@ import {
   withStep,
 } from './process-progress.ts';
 import { outcomeOf } from './process-report.ts';
-import { timeOf } from '../../../machines/signature.machine.ts';
 import type { SignerMessage, SignerOutput } from './signer-contract.ts';
 
 /** Events that come from outside. */

@@ -22,6 +22,7 @@
  * Each event has the time `at` which it came, milliseconds since the epoch.
  */
 import { assign, enqueueActions, fromPromise, setup } from 'xstate';
+import { timeOf } from '../../../machines/signature.machine.ts';
 import {
   askAgain,
   askAll,
@@ -70,7 +71,6 @@ import {
   reportOf,
   resultOfProcess,
 } from './process-report.ts';
-import { timeOf } from '../../../machines/signature.machine.ts';
 import { signerMachine } from './signer.machine.ts';
 
 export const processVersion = 1;

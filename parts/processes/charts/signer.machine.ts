@@ -20,8 +20,8 @@
  * version is that of the process: raise it there.
  */
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate';
-import { nextAllowed } from './allowed-hours.ts';
 import { timeOf } from '../../../machines/signature.machine.ts';
+import { nextAllowed } from './allowed-hours.ts';
 import type {
   SignAsk,
   SignerContext,

@@ -7,7 +7,6 @@
  */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
-import type { ProcessReport, ReportEntry } from '../charts/process-report.ts';
 import type { KeyCustody } from '../../../src/pki/ports.ts';
 import { verifySignature } from '../../../src/pki/verify.ts';
 import { type UpstreamTransaction, upstreamSchema } from '../../../src/protocol/outcome.ts';
@@ -15,6 +14,7 @@ import { nonceOf } from '../../../src/transactions/ids.ts';
 import { completeSignature } from '../../../src/transactions/outcomes.ts';
 import type { Transactions } from '../../../src/transactions/transactions.ts';
 import type { UpstreamTrust } from '../../../src/transactions/verify-outcome.ts';
+import type { ProcessReport, ReportEntry } from '../charts/process-report.ts';
 import { type Evidence, evidenceSchema, evidenceType, hashDefinition } from './evidence.ts';
 
 type SignatureEntry = Evidence['signatures'][number];

@@ -5,6 +5,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import type { LinkTo } from '../../../src/part.ts';
 import { isEqual } from '../../../src/pki/is-equal.ts';
 import { createJsonSealer, deriveKey } from '../../../src/pki/sealed-json.ts';
 
@@ -48,3 +49,15 @@ export const createTaskLinks = (serviceKey: Uint8Array) => {
 };
 
 export type TaskLinks = ReturnType<typeof createTaskLinks>;
+
+/** @returns The address of a signer's page, for the application. */
+export const createSignerLinks = (
+  serviceKey: Uint8Array,
+  publicUrl: () => string | undefined,
+): LinkTo => {
+  const links = createTaskLinks(serviceKey);
+  return (signer, linkVersion) => {
+    const url = publicUrl();
+    return url && linkTo(url, links.tokenFor({ instance: signer, version: linkVersion }));
+  };
+};

@@ -5,15 +5,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import {
-  mailMachine,
-  mailVersion,
-  type SignerMail,
-  type SignerMailResult,
-  signerMailSchema,
-  type Undelivered,
-} from '../charts/mail.machine.ts';
-import type { SignerNotice } from '../charts/signer-contract.ts';
-import {
   type ActivityPolicy,
   activity,
   defineWorkflow,
@@ -22,6 +13,15 @@ import {
 } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../../packages/engine/src/engine.ts';
 import type { EventLog } from '../../../src/logger.ts';
+import {
+  mailMachine,
+  mailVersion,
+  type SignerMail,
+  type SignerMailResult,
+  signerMailSchema,
+  type Undelivered,
+} from '../charts/mail.machine.ts';
+import type { SignerNotice } from '../charts/signer-contract.ts';
 import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';

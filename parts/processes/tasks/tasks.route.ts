@@ -15,7 +15,12 @@ import { createChangeStreams } from '../../../src/pages/event-stream.ts';
 import { type Parameters, readPageForm } from '../../../src/pages/form.ts';
 import { answerJson, answerPage, goTo } from '../../../src/pages/headers.ts';
 import { chooseLanguage } from '../../../src/pages/language.ts';
-import { limitsFrom, type RateLimiter, type Source, takeAll } from '../../../src/registry/rate-limiter.ts';
+import {
+  limitsFrom,
+  type RateLimiter,
+  type Source,
+  takeAll,
+} from '../../../src/registry/rate-limiter.ts';
 import type { BodyLimits } from '../../../src/request-body.ts';
 import type { Link, TaskLinks } from './links.ts';
 import { type NoticeCause, type TaskView, taskNotice, taskPage } from './task-page.ts';

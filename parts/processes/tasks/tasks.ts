@@ -2,10 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { endedSigner, type ProcessContext } from '../charts/process-progress.ts';
-import { publishProcess } from '../charts/process-report.ts';
-import { maxAsks, promptSeconds } from '../charts/signer.machine.ts';
-import type { SignerContext, SignerOrder } from '../charts/signer-contract.ts';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
 import type { Engine, Instance } from '../../../packages/engine/src/engine.ts';
 import {
@@ -15,6 +11,10 @@ import {
   readAddress,
 } from '../../../packages/engine/src/record.ts';
 import { type PageLanguage, pageLanguages } from '../../../src/languages.ts';
+import { endedSigner, type ProcessContext } from '../charts/process-progress.ts';
+import { publishProcess } from '../charts/process-report.ts';
+import { maxAsks, promptSeconds } from '../charts/signer.machine.ts';
+import type { SignerContext, SignerOrder } from '../charts/signer-contract.ts';
 import type { Link } from './links.ts';
 
 /** Why the last prompt led to nothing. */

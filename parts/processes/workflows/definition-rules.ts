@@ -1,6 +1,7 @@
 /** What must hold between the members of a definition. */
-import { type Condition, holds, type StepFacts } from '../charts/process-plan.ts';
+
 import { dtbsLimit } from '../../../src/protocol/gsm.ts';
+import { type Condition, holds, type StepFacts } from '../charts/process-plan.ts';
 import {
   longestList,
   maxPeople,

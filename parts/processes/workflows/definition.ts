@@ -4,12 +4,12 @@
  * several.
  */
 import { z } from 'zod';
-import { weekdays } from '../charts/allowed-hours.ts';
-import type { Condition } from '../charts/process-plan.ts';
 import { profileNames } from '../../../src/protocol/requests.ts';
 import { e164 } from '../../../src/protocol/schemas/common.ts';
 import { hasTags, tagWords } from '../../../src/protocol/tags.ts';
 import { isSecureAddress } from '../../../src/registry/web-address.ts';
+import { weekdays } from '../charts/allowed-hours.ts';
+import type { Condition } from '../charts/process-plan.ts';
 import { maxDurationMs, minDurationMs, readDuration, readInstant } from './duration.ts';
 
 /** Signers, substitutes and persons to escalate to, in the whole definition. */
@@ -84,11 +84,9 @@ const person = z.strictObject({
 });
 export type PersonDefinition = Readonly<z.infer<typeof person>>;
 
-const key = z
-  .string()
-  .regex(/^(?!escalated$)[A-Za-z0-9_-]{1,32}$/, {
-    error: 'must have 1 to 32 letters, digits, - and _',
-  });
+const key = z.string().regex(/^(?!escalated$)[A-Za-z0-9_-]{1,32}$/, {
+  error: 'must have 1 to 32 letters, digits, - and _',
+});
 
 const signer = person.extend({
   key: key.optional().describe('Names the signer in its step. Default: its place, from 1'),

@@ -1,9 +1,10 @@
 /** How instances have ended, as their applications and the console see it. */
-import type { ProcessContext } from '../charts/process-progress.ts';
-import { outputOfProcess } from '../charts/process-report.ts';
+
 import type { Workflow } from '../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../packages/engine/src/engine.ts';
 import { resume } from '../../../packages/engine/src/interpret.ts';
+import type { ProcessContext } from '../charts/process-progress.ts';
+import { outputOfProcess } from '../charts/process-report.ts';
 import type { WorkflowStatus } from './contract.ts';
 import { processName } from './stock-process.ts';
 

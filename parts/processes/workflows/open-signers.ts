@@ -1,9 +1,15 @@
 /** The people of a process who may still sign, with what a link to the page of each is made of. */
+
+import type { Instance } from '../../../packages/engine/src/engine.ts';
+import {
+  addressOf,
+  type ChildActor,
+  childAt,
+  pathOf,
+} from '../../../packages/engine/src/record.ts';
 import { isStep } from '../charts/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
 import type { SignerContext } from '../charts/signer-contract.ts';
-import type { Instance } from '../../../packages/engine/src/engine.ts';
-import { addressOf, type ChildActor, childAt, pathOf } from '../../../packages/engine/src/record.ts';
 
 export interface OpenSigner {
   /** Name of the step. */

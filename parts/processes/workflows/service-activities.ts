@@ -8,9 +8,10 @@
  * const chart = setup({ actors: { sign: service.sign } }).createMachine(…);
  * ```
  */
-import type { NotSigned, Signed } from '../charts/signer-contract.ts';
+
 import { providedActivity } from '../../../packages/engine/src/define.ts';
 import type { ReceiptOutcome } from '../../../src/protocol/outcome.ts';
+import type { NotSigned, Signed } from '../charts/signer-contract.ts';
 
 /** What a person is asked to sign. */
 export interface SignInput {

@@ -3,24 +3,6 @@
  * (definition.ts) and effects by which applications and people hear of it.
  */
 
-import { processMachine, processVersion } from '../charts/process.machine.ts';
-import {
-  type ProcessNotice,
-  processEventSchema,
-  type Tell,
-} from '../charts/process-actions.ts';
-import {
-  type ProcessReport,
-  publishProcess,
-  reasonOfProcess,
-} from '../charts/process-report.ts';
-import { signerMachine } from '../charts/signer.machine.ts';
-import {
-  type SignAsk,
-  type SignerNotice,
-  type SignResult,
-  signerEventSchema,
-} from '../charts/signer-contract.ts';
 import {
   defineWorkflow,
   InputError,
@@ -28,6 +10,16 @@ import {
   type Workflow,
 } from '../../../packages/engine/src/define.ts';
 import { type EffectInHand, effect } from '../../../packages/engine/src/effect.ts';
+import { processMachine, processVersion } from '../charts/process.machine.ts';
+import { type ProcessNotice, processEventSchema, type Tell } from '../charts/process-actions.ts';
+import { type ProcessReport, publishProcess, reasonOfProcess } from '../charts/process-report.ts';
+import { signerMachine } from '../charts/signer.machine.ts';
+import {
+  type SignAsk,
+  type SignerNotice,
+  type SignResult,
+  signerEventSchema,
+} from '../charts/signer-contract.ts';
 import { checkDefinition } from './check-definition.ts';
 import { workflowDataSchema } from './contract.ts';
 import type { ProcessDefinition } from './definition.ts';

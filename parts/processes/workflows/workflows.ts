@@ -22,8 +22,14 @@ import {
 import { problemIn } from '../../../packages/engine/src/input-problem.ts';
 import type { ReadJournal } from '../../../packages/engine/src/journal.ts';
 import { encode } from '../../../packages/engine/src/values.ts';
+import {
+  instanceIdOf,
+  ownIdOf,
+  ownIdPattern,
+  tenantPrefixOf,
+} from '../../../src/jobs/instance-ids.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
-import { instanceIdOf, ownIdOf, ownIdPattern, tenantPrefixOf } from '../../../src/jobs/instance-ids.ts';
+import { workflowsOf } from '../queue.ts';
 import { mailWorkflowName, type WorkflowStatus, workflowDataSchema } from './contract.ts';
 import { asEnded, outputOf, reasonOfEnd, statusOf } from './ends.ts';
 import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
@@ -120,7 +126,7 @@ export const createWorkflows = (options: {
       versions.toSorted((a, b) => b.chart.version - a.chart.version),
     );
   }
-  const queues = shards.map(({ workflows }) => workflows);
+  const queues = shards.map(workflowsOf);
   const [{ redis } = { redis: undefined }] = queues;
   if (redis === undefined) throw new TypeError('shards: there must be one');
   const locate = spreadOver(

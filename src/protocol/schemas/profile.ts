@@ -122,12 +122,10 @@ export const profileResponseSchema = z
     MSS_ProfileResp: z
       .object({
         ...answerHead('2', '0'),
-        SignatureProfile: z
-          .array(z.string())
-          .meta({
-            description: 'Profiles that would work now.',
-            example: ['http://mid.vendor.ch/STK-LoA4'],
-          }),
+        SignatureProfile: z.array(z.string()).meta({
+          description: 'Profiles that would work now.',
+          example: ['http://mid.vendor.ch/STK-LoA4'],
+        }),
         Status: profileStatusSchema,
       })
       .meta({ id: 'MSS_ProfileResp', description: 'What the mobile user can sign with.' }),

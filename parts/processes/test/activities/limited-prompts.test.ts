@@ -1,6 +1,5 @@
 /** Signers of one number that has had its prompts: six in a minute, so one each ten seconds. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SignAsk, SignResult } from '../../charts/signer-contract.ts';
 import { tokenOf } from '../../../../packages/engine/src/activities.ts';
 import { activityOf, type Later, later } from '../../../../packages/engine/src/define.ts';
 import { createEngine, spreadOver } from '../../../../packages/engine/src/engine.ts';
@@ -9,11 +8,13 @@ import { createBacklog } from '../../../../src/transactions/backlog.ts';
 import { createReadEnd } from '../../../../src/transactions/outcomes.ts';
 import { closeShards, type Shard } from '../../../../src/transactions/shards.ts';
 import { createFind } from '../../../../src/transactions/transactions.ts';
-import { createSignActivity, limitedPauseMs } from '../../activities/sign-activity.ts';
-import { createSignRoom } from '../../activities/sign-room.ts';
 import { createRandom } from '../../../../test/faults/random.ts';
 import { startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
+import { createSignActivity, limitedPauseMs } from '../../activities/sign-activity.ts';
+import { createSignRoom } from '../../activities/sign-room.ts';
+import type { SignAsk, SignResult } from '../../charts/signer-contract.ts';
+import { workflowsOf } from '../../queue.ts';
 
 it('never tries before the number may have a prompt again', () => {
   for (let before = 0; before < 100; before += 1) {
@@ -76,7 +77,7 @@ describe('two tries of one run, of which one is in a process that was paused', (
       onError,
     });
     closers.push(backlog.close, () => closeShards(opened), product.stop);
-    const flows = shards.map(({ workflows }) => workflows.queue);
+    const flows = shards.map((shard) => workflowsOf(shard).queue);
     const common = {
       shards,
       redis: commands,

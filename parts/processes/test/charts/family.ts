@@ -3,9 +3,6 @@
  * the test, in memory. The instance is stored and taken up again after each event.
  */
 import type { AnyEventObject } from 'xstate';
-import { processMachine, processVersion } from '../../charts/process.machine.ts';
-import type { ProcessContext } from '../../charts/process-progress.ts';
-import type { SignAsk, SignerContext, SignResult } from '../../charts/signer-contract.ts';
 import { createChart } from '../../../../packages/engine/src/chart.ts';
 import {
   begin,
@@ -21,6 +18,9 @@ import {
   pathOf,
   readAddress,
 } from '../../../../packages/engine/src/record.ts';
+import { processMachine, processVersion } from '../../charts/process.machine.ts';
+import type { ProcessContext } from '../../charts/process-progress.ts';
+import type { SignAsk, SignerContext, SignResult } from '../../charts/signer-contract.ts';
 
 /** A run of an activity that has not ended. */
 interface Run<Input> {

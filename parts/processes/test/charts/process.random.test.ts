@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { stepProblems } from '../../../../test/support/process-rules.ts';
 import type { Condition, PlanStep } from '../../charts/process-plan.ts';
 import { publishProcess } from '../../charts/process-report.ts';
 import { maxAsks } from '../../charts/signer.machine.ts';
-import { stepProblems } from '../../../../test/support/process-rules.ts';
 import { createFamily, type Family, failed, rootId, signed } from './family.ts';
 
 const start = Date.UTC(2026, 0, 5, 9);

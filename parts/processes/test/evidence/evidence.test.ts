@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compactVerify, importX509 } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ProcessReport, ReportEntry } from '../../charts/process-report.ts';
-import { evidenceType } from '../../evidence/evidence.ts';
 import {
   attachCertificates,
   type Evidence,
   hashDefinition,
   verifyEvidence,
-} from '../../../../src/index.ts';
+} from '../../../../src/package/index.ts';
 import { newCustody, now, owner } from '../../../../test/pki/fixtures.ts';
 import { opensslVerify } from '../../../../test/pki/openssl.ts';
+import type { ProcessReport, ReportEntry } from '../../charts/process-report.ts';
+import { evidenceType } from '../../evidence/evidence.ts';
 import {
   contentOf,
   createStage,

@@ -2,13 +2,14 @@
  * A process of two steps that two people and then one of two have signed, by the real keys of a
  * custody.
  */
-import type { ReportEntry } from '../../charts/process-report.ts';
-import { createEvidenceMaker, type EndedProcess } from '../../evidence/create-evidence.ts';
-import { type Evidence, evidenceType } from '../../evidence/evidence.ts';
+
 import { signCms } from '../../../../src/pki/cms.ts';
 import type { KeyCustody, PrivateKey } from '../../../../src/pki/ports.ts';
 import { nonceOf } from '../../../../src/transactions/ids.ts';
 import { newCustody, now, owner, utf8 } from '../../../../test/pki/fixtures.ts';
+import type { ReportEntry } from '../../charts/process-report.ts';
+import { createEvidenceMaker, type EndedProcess } from '../../evidence/create-evidence.ts';
+import { type Evidence, evidenceType } from '../../evidence/evidence.ts';
 
 export const minute = 60_000;
 export const definition: {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type MailError, MailFileError, openMailer } from '../../mail.ts';
 import { startMailServer, type TestMailServer } from '../../../../test/support/smtp.ts';
+import { type MailError, MailFileError, openMailer } from '../../mail.ts';
 
 const mail = {
   to: 'anna@example.com',

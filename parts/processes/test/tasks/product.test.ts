@@ -7,11 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { defineWorkflow, service } from '../../workflows/index.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import { startMailServer, type TestMailServer } from '../../../../test/support/smtp.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { defineWorkflow, service } from '../../workflows/index.ts';
 
 const redis = testRedis();
 
@@ -202,7 +202,7 @@ describe('the workflow of a mail', () => {
     const before = mailServer.mails.length;
     await start('listed');
     await mailedLink(before);
-    const page = await product.api.workflows.list({ apId }, { limit: 200 });
+    const page = await product.workflows.list({ apId }, { limit: 200 });
     const ids = page?.rows.map(({ id }) => id) ?? [];
     expect(ids.filter((id) => id.endsWith('-process--listed'))).toHaveLength(1);
     expect(ids.filter((id) => id.includes('-mail--'))).toEqual([]);

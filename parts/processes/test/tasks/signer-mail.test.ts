@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Person } from '../../charts/signer-contract.ts';
-import { MailFileError, openMailer } from '../../mail.ts';
-import { readMailTemplates } from '../../tasks/mail-templates.ts';
 import { createStage } from '../../../../test/engine/stage.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import { startMailServer, type TestMailServer } from '../../../../test/support/smtp.ts';
+import type { Person } from '../../charts/signer-contract.ts';
+import { MailFileError, openMailer } from '../../mail.ts';
+import { readMailTemplates } from '../../tasks/mail-templates.ts';
 import { anna, origin, startTaskStage, stepOf, type TaskStage } from './stage.ts';
 
 const redis = testRedis();

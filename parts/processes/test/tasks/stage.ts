@@ -4,20 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { fromPromise } from 'xstate';
-import {
-  type ProcessInput,
-  processMachine,
-  processVersion,
-} from '../../charts/process.machine.ts';
-import type { PlanStep } from '../../charts/process-plan.ts';
-import { signerMachine } from '../../charts/signer.machine.ts';
-import type {
-  Person,
-  SignAsk,
-  SignerContext,
-  SignerNotice,
-  SignResult,
-} from '../../charts/signer-contract.ts';
 import { activity, defineWorkflow, later } from '../../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../../packages/engine/src/engine.ts';
 import {
@@ -27,12 +13,22 @@ import {
   readAddress,
 } from '../../../../packages/engine/src/record.ts';
 import { createRateLimiter } from '../../../../src/registry/rate-limiter.ts';
+import type { Stage } from '../../../../test/engine/stage.ts';
+import type { TestRedis } from '../../../../test/support/redis.ts';
+import { type ProcessInput, processMachine, processVersion } from '../../charts/process.machine.ts';
+import type { PlanStep } from '../../charts/process-plan.ts';
+import { signerMachine } from '../../charts/signer.machine.ts';
+import type {
+  Person,
+  SignAsk,
+  SignerContext,
+  SignerNotice,
+  SignResult,
+} from '../../charts/signer-contract.ts';
 import { createTaskLinks, type Link } from '../../tasks/links.ts';
 import { createSignerMails } from '../../tasks/signer-mail.ts';
 import { createTaskRoutes } from '../../tasks/tasks.route.ts';
 import { createTasks, findSigner, type Signer } from '../../tasks/tasks.ts';
-import type { Stage } from '../../../../test/engine/stage.ts';
-import type { TestRedis } from '../../../../test/support/redis.ts';
 
 export const origin = 'https://sign.example.com';
 const apId = 'mid://insurance.example';

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  count,
+  frameOf,
+  holdPages,
+  hostileTexts,
+  skeleton,
+} from '../../../../test/pages/page-contract.ts';
 import { type TaskView, taskNotice, taskPage } from '../../tasks/task-page.ts';
 import type { Task } from '../../tasks/tasks.ts';
-import { count, frameOf, holdPages, hostileTexts, skeleton } from '../../../../test/pages/page-contract.ts';
 import { everyTaskPage, now, taskViews, viewOf } from './every-task-page.ts';
 
 holdPages(everyTaskPage);

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
-import { activity, defineWorkflow } from '../../workflows/index.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { activity, defineWorkflow } from '../../workflows/index.ts';
 
 const redis = testRedis();
 const apId = 'mid://failing.example';

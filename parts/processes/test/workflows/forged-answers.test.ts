@@ -8,6 +8,7 @@ import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { tokenOf } from '../../../../packages/engine/src/activities.ts';
 import { activity, later } from '../../../../packages/engine/src/define.ts';
+import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
 import { signCms } from '../../../../src/pki/cms.ts';
 import { createAnswer, shardFor } from '../../../../src/transactions/answers.ts';
 import { receiptJobId } from '../../../../src/transactions/contract.ts';
@@ -18,12 +19,11 @@ import {
   transactionOfRun,
 } from '../../../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
-import { defineWorkflow, service } from '../../workflows/index.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import { signRequest } from '../../../../test/support/requests.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { defineWorkflow, service } from '../../workflows/index.ts';
 
 const redis = testRedis();
 const apId = 'mid://payer.example';
@@ -117,7 +117,7 @@ const send = async (id: string, type: string): Promise<void> => {
   expect((await call('POST', `payment/${id}/events`, { apId, body: { type } })).status).toBe(202);
 };
 const stored = async (id: string) => {
-  const instance = await product.api.workflows.findInstance(instanceIdOf(apId, 'payment', id));
+  const instance = await product.workflows.findInstance(instanceIdOf(apId, 'payment', id));
   if (instance === undefined) throw new Error('There is no such instance');
   return instance;
 };

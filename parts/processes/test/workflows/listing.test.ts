@@ -7,14 +7,13 @@ import { setup } from 'xstate';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../../packages/engine/src/define.ts';
 import type { WorkflowWorker } from '../../../../packages/engine/src/worker.ts';
-import type { Shard } from '../../../../src/transactions/shards.ts';
 import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
-import type { WorkflowStatus } from '../../workflows/contract.ts';
-import { createListing, listInstances, type Noted, peopleOf } from '../../workflows/listing.ts';
-import { createTurns } from '../../../../workers/fairness.ts';
-import { startWorkflowsWorker } from '../../activities/workflow.worker.ts';
 import { createStage, type Stage } from '../../../../test/engine/stage.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
+import { createTurns } from '../../../../workers/fairness.ts';
+import { startWorkflowsWorker } from '../../activities/workflow.worker.ts';
+import type { WorkflowStatus } from '../../workflows/contract.ts';
+import { createListing, listInstances, type Noted, peopleOf } from '../../workflows/listing.ts';
 
 const begin = createStage(testRedis());
 
@@ -231,7 +230,7 @@ describe('an instance that a worker takes', () => {
   const take = ({ queue, redis }: Stage): readonly Error[] => {
     const errors: Error[] = [];
     const worker = startWorkflowsWorker({
-      shard: { workflows: { queue, redis } } as unknown as Shard,
+      queue,
       connection: redis,
       subscribers: { find: () => undefined },
       workflows: [resting],

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
-import { defineWorkflow, effectOf, type Workflow, workflow } from '../../workflows/index.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { defineWorkflow, effectOf, type Workflow, workflow } from '../../workflows/index.ts';
 
 const tallyMachine = setup({
   types: { context: {} as { count: number }, events: {} as { type: 'COUNT' } },

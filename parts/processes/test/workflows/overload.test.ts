@@ -1,11 +1,13 @@
 /** More processes than an application may have open, and more signers than it may have waiting. */
+
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { setup } from 'xstate';
 import { closeShards, openShards, type Shard } from '../../../../src/transactions/shards.ts';
-import { defineWorkflow, service } from '../../workflows/index.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { workflowQueueName, workflowsOf } from '../../queue.ts';
+import { defineWorkflow, service } from '../../workflows/index.ts';
 
 const maxOpen = 12;
 const maxWaiting = 8;
@@ -49,6 +51,7 @@ beforeAll(async () => {
   shards = openShards({
     redis: commands,
     ...product.configuration.queue,
+    queues: [workflowQueueName],
     onError: () => undefined,
   });
 });
@@ -118,7 +121,8 @@ describe('a process that asks more signers than may wait for a worker', () => {
     const apId = 'mid://crowd.example';
     const [shard] = shards;
     if (shard === undefined) throw new Error('There is no shard');
-    const { signatures, workflows } = shard;
+    const { signatures } = shard;
+    const workflows = workflowsOf(shard);
     await signatures.queue.pause();
     onTestFinished(() => signatures.queue.resume());
     const waiting = async (): Promise<number> => {

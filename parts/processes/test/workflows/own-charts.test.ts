@@ -8,11 +8,11 @@ import { z } from 'zod';
 import { fault } from '../../../../src/protocol/fault.ts';
 import { createAnswer } from '../../../../src/transactions/answers.ts';
 import { closeShards, openShards } from '../../../../src/transactions/shards.ts';
-import { defineWorkflow, service, type Workflow } from '../../workflows/index.ts';
 import { createGate } from '../../../../test/engine/stage.ts';
+import { basic, callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { basic, callerOf } from '../../../../test/support/caller.ts';
+import { defineWorkflow, service, type Workflow } from '../../workflows/index.ts';
 
 const redis = testRedis();
 
@@ -394,7 +394,7 @@ describe('a chart of an operator', () => {
     const free = { body: { type: 'FREE' }, headers };
     expect((await call('POST', 'held/c-3/events', free)).status).toBe(202);
     const order = { by: 'olga', reason: 'Wrong' };
-    const { workflows } = product.api;
+    const { workflows } = product;
     expect(await workflows.cancel('mid://ap.example', 'held', 'c-3', order)).toBe('cancelled');
     expect(await until('held/c-3', ({ status }) => status !== 'open')).toMatchObject({
       status: 'cancelled',
@@ -476,7 +476,7 @@ describe('a chart of an operator', () => {
     for (let read = 0; read < 2; read += 1) await reader?.read();
     const troubles = () => product.logged.filter((line) => line.includes('"msg":"trouble"')).length;
     const before = troubles();
-    const rows = (await product.api.workflows.list({}, { limit: 100 }))?.rows ?? [];
+    const rows = (await product.workflows.list({}, { limit: 100 }))?.rows ?? [];
     const instanceId = rows.find(({ id }) => id.endsWith('-d-3'))?.id ?? '';
     // Another program has made this of its record: `publish` of the chart throws.
     const record = {
@@ -486,7 +486,7 @@ describe('a chart of an operator', () => {
       value: 'waiting',
       next: 1,
     };
-    const key = product.api.workflows.locate(instanceId).queue.toKey(instanceId);
+    const key = product.workflows.locate(instanceId).queue.toKey(instanceId);
     await redis.client().hset(key, 'progress', JSON.stringify({ ...record, context: null }));
     expect(await reader?.read()).toMatchObject({ done: true });
     expect(troubles()).toBe(before + 1);
@@ -568,7 +568,7 @@ describe('a chart of an operator', () => {
     const apId = 'mid://list.example';
     for (const id of ['l-1', 'l-2', 'l-3'])
       await call('POST', 'approval', { apId, body: { id, input: robot } });
-    const { workflows } = product.api;
+    const { workflows } = product;
     const list = async (filter: object, limit = 10) =>
       (await workflows.list({ apId, ...filter }, { limit }))?.rows.map(
         ({ id, status }) => `${id.split('-').slice(-2).join('-')} ${status}`,

@@ -7,14 +7,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyEvidence } from '../../evidence/verify-evidence.ts';
-import { createWorkflowQueue } from '../../../../src/queue/index.ts';
+import { createWorkflowQueue } from '../../../../src/package/queue.ts';
 import { shardFor } from '../../../../src/transactions/answers.ts';
 import { cancelTransaction } from '../../../../src/transactions/cancellation.ts';
 import { closeShards, openShards } from '../../../../src/transactions/shards.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { verifyEvidence } from '../../evidence/verify-evidence.ts';
 
 const redis = testRedis();
 
@@ -419,7 +419,7 @@ describe('a process that another program adds', () => {
     }
     expect(product.asked()).toHaveLength(asked);
     const rows = async () =>
-      (await product.api.workflows.list({ apId, name: 'process' }, { limit: 100 }))?.rows;
+      (await product.workflows.list({ apId, name: 'process' }, { limit: 100 }))?.rows;
     await expect
       .poll(async () => (await rows())?.find(({ id }) => id.endsWith('bare-2'))?.status)
       .toBe('failed');

@@ -10,13 +10,13 @@ import { pathToFileURL } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { callbackSecret } from '../../../callbacks/secret.ts';
-import { type Receiver, startReceiver } from '../../../callbacks/test/stage.ts';
 import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
-import { defineWorkflow, service, type Workflow } from '../../workflows/index.ts';
+import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { callerOf } from '../../../../test/support/caller.ts';
+import { callbackSecret } from '../../../callbacks/secret.ts';
+import { type Receiver, startReceiver } from '../../../callbacks/test/stage.ts';
+import { defineWorkflow, service, type Workflow } from '../../workflows/index.ts';
 
 const redis = testRedis();
 const root = join(import.meta.dirname, '../../../..');
@@ -271,7 +271,7 @@ describe('the end of an instance', () => {
     await call('POST', 'ends/e-again/events', { apId: shop, body: { type: 'BREAK' } });
     await until('ends/e-again', ({ endedAt }) => endedAt !== undefined && endedAt !== null, shop);
     const id = instanceIdOf(shop, 'ends', 'e-again');
-    await (await product.api.workflows.locate(id).queue.getJob(id))?.retry();
+    await (await product.workflows.locate(id).queue.getJob(id))?.retry();
     await expect.poll(() => told('e-again'), { timeout: 20_000 }).toHaveLength(2);
     expect(new Set(told('e-again').map((each) => each.id)).size).toBe(2);
   });

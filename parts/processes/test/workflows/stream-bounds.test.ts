@@ -3,9 +3,9 @@
  * than a part.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic, callerOf } from '../../../../test/support/caller.ts';
 import { startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { basic, callerOf } from '../../../../test/support/caller.ts';
 
 const redis = testRedis();
 const registered = 'mid://registered.example';
