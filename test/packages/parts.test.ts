@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '../..');
 // Below the project, whose node_modules it finds.
 mkdirSync(join(root, '.cache'), { recursive: true });
 const folder = mkdtempSync(join(root, '.cache', 'without-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
 const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
