@@ -5,6 +5,7 @@ import { certificatesConfiguration } from './certificates/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
 import { phoneConfiguration } from './phone/configuration.ts';
 import { pkcs11Configuration } from './pkcs11/configuration.ts';
+import { processConfiguration } from './processes/configuration.ts';
 
 export const partConfigurations: readonly PartConfiguration[] = [
   callbackConfiguration,
@@ -12,4 +13,5 @@ export const partConfigurations: readonly PartConfiguration[] = [
   gatewayConfiguration,
   phoneConfiguration,
   pkcs11Configuration,
+  processConfiguration,
 ];

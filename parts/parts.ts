@@ -7,6 +7,7 @@ import { demo } from './demo/part.ts';
 import { gateway } from './gateway/part.ts';
 import { phone } from './phone/part.ts';
 import { pkcs11 } from './pkcs11/part.ts';
+import { processes } from './processes/part.ts';
 
 export const parts: readonly Part[] = [
   backup,
@@ -16,4 +17,5 @@ export const parts: readonly Part[] = [
   gateway,
   phone,
   pkcs11,
+  processes,
 ];

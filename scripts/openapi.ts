@@ -4,10 +4,10 @@
  * compares.
  */
 import { parts } from '../parts/parts.ts';
+import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
 import { describeParts } from '../src/product/part-rooms.ts';
 import { defaultProtocolRules } from '../src/protocol/rules.ts';
-import { definitionJsonSchema } from '../src/workflows/definition.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
 

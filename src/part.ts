@@ -10,35 +10,40 @@
  */
 import type { Telemetry } from 'bullmq';
 import type { z } from 'zod';
-import type { Locate } from '../packages/engine/src/engine.ts';
-import type { WorkflowTellers } from '../workers/workflow-work.ts';
+import type { OpenWork } from '../workers/workers.ts';
 import type { PartCommands } from './command-line/part-commands.ts';
 import type { ConsolePart } from './console/part.ts';
 import type { AppOptions } from './http/app.ts';
 import type { ApplicationRouteOptions } from './http/application-route.ts';
+import type { DescribedPart } from './http/documentation/described-part.ts';
 import type { Entrance } from './http/documentation.route.ts';
 import type { HealthCheck } from './http/health.route.ts';
-import type { DescribedPaths } from './http/openapi.ts';
 import type { EventLog } from './logger.ts';
 import type { OauthDeps } from './oauth/deps.ts';
 import type { DeviceStart, JoinLogin } from './oauth/interaction/device-start.ts';
 import type { Audit } from './operators/audit.ts';
+import type { Tellers } from './outgoing/tellers.ts';
 import type { PageFrame } from './pages/assets.ts';
 import type { Pointers } from './pki/extensions.ts';
 import type { KeyCustody, KeyVault } from './pki/ports.ts';
+import type { Protocol } from './protocol/parse.ts';
 import type { RedisClient } from './redis/connect.ts';
+import type { ApplicationProviders } from './registry/application-providers.ts';
 import type { OauthClient } from './registry/oauth-client.ts';
 import type { OtherServices } from './registry/other-services.ts';
 import type { RateLimiter } from './registry/rate-limiter.ts';
 import type {
   CompleteSubscriber,
   PartDeviceSchema,
+  SubscriberRegistry,
   SubscriberTemplate,
 } from './registry/subscriber.ts';
 import type { MakeDevice } from './sscd/devices.ts';
 import type { Registry } from './telemetry/registry.ts';
 import type { Answer } from './transactions/answers.ts';
+import type { Backlog } from './transactions/backlog.ts';
 import type { TransactionView } from './transactions/outcomes.ts';
+import type { Seals } from './transactions/seal.ts';
 import type { Shard } from './transactions/shards.ts';
 import type { FindTransaction } from './transactions/transactions.ts';
 
@@ -48,6 +53,7 @@ export interface PartShapes {
   /** Of each entry of `applicationProviders`. */
   readonly applicationProvider?: z.ZodRawShape;
   readonly operations?: z.ZodRawShape;
+  readonly queue?: z.ZodRawShape;
 }
 
 type Added<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : unknown;
@@ -58,11 +64,14 @@ export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
 > & {
   readonly sandbox: boolean;
   readonly publicUrl?: string | undefined;
+  readonly protocol: { readonly authorities: readonly string[] };
+  readonly receipt: { readonly timeoutSeconds: number };
   readonly subscribers: readonly SubscriberTemplate[];
   readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
     Added<Shapes['applicationProvider']>
   >)[];
   readonly operations: Readonly<Added<Shapes['operations']>>;
+  readonly queue: Readonly<Added<Shapes['queue']>>;
 };
 
 /** Before a process connects to Redis. */
@@ -111,6 +120,10 @@ interface PartRooms<Shapes extends PartShapes> {
   /** `queue.prefix` */
   readonly prefix: string;
   readonly shards: readonly Shard[];
+  /** How long what has ended is kept. */
+  readonly retention: { readonly signedMs: number; readonly failedMs: number };
+  /** Where the configuration file lies; undefined for a command that reads no other files. */
+  readonly directory: string | undefined;
   /** The clock of Redis. */
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -125,20 +138,43 @@ export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
   readonly revocationOf: KeyCustody['revocationOf'];
 }
 
+/** Before workers and API start, when Redis can be used. */
+export interface StartRooms<Shapes extends PartShapes = PartShapes>
+  extends Omit<PartRooms<Shapes>, 'shards' | 'answer'> {
+  /** Closed by closeShards. */
+  readonly openShards: () => readonly Shard[];
+}
+
 /** In a process with workers, on a connection that waits for Redis without end. */
 export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   /** Everything is sealed with it, or derived from it. */
   readonly serviceKey: Uint8Array;
-  readonly retention: { readonly failedMs: number };
   /** As for a status request. */
   readonly find: FindTransaction;
-  /** Where instances of workflows are. */
-  readonly locate: Locate;
-  /** The address of a signer's page; undefined where this process does not know it. */
-  readonly linkTo: (signer: string, linkVersion: number) => string | undefined;
+  readonly linkTo: LinkTo;
   readonly log: EventLog;
   readonly registry: Registry;
   readonly telemetry: Telemetry | undefined;
+}
+
+/** The same, for jobs that run beside signatures, and may ask for some. */
+export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends WorkerRooms<Shapes> {
+  readonly tellers: Tellers;
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly subscribers: SubscriberRegistry;
+  readonly seals: Seals;
+  readonly custody: KeyCustody;
+  /** Of other services at which devices are. */
+  readonly trust: OtherServices['trust'];
+  readonly limiter: RateLimiter;
+  /** Transactions that wait for a worker, and how many may. */
+  readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
+  readonly maxBacklog: { readonly ofOne: number; readonly inAll: number };
+  /** Undefined where this process does not know it. */
+  readonly publicUrl: () => string | undefined;
+  /** How people know an application. */
+  readonly applicationName: (apId: string) => string;
 }
 
 /** In a process with the API, on a connection that gives up soon. */
@@ -167,11 +203,14 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   readonly applications: ApplicationRouteOptions;
   /** Undefined for a transaction of another application. */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
+  readonly subscribers: SubscriberRegistry;
 }
 
 /** For the console, and for commands that run over the Redis of the service. */
 export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   readonly audit: Audit;
+  /** Tells the operator, in a sentence. */
+  readonly warn: (sentence: string) => void;
 }
 
 export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
@@ -199,7 +238,7 @@ export interface ApiPart {
   readonly deviceStart?: DeviceStart;
   /** Lines for the person who starts a service of their own. They may hold a link to log in. */
   greet?(): Promise<readonly string[]>;
-  /** Ends what waits in requests. Safe to call again. */
+  /** Answers callers who wait: the process stops. Safe to call again. */
   close?(): Promise<void>;
 }
 
@@ -210,6 +249,11 @@ export interface Running {
 export interface RunningDevices extends Running {
   readonly make: MakeDevice;
 }
+
+/**
+ * The address of a page of a part, about an instance; undefined where this process does not know it.
+ */
+export type LinkTo = (about: string, version: number) => string | undefined;
 
 export interface Part<Shapes extends PartShapes = PartShapes> {
   /** As its folder. */
@@ -247,7 +291,14 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
    */
   pointers?(settings: PartSettings<Shapes>): (authority: string) => Pointers | undefined;
   /** Its addresses, for the OpenAPI document. */
-  describe?(): Promise<DescribedPaths>;
+  describe?(): Promise<DescribedPart>;
+  /**
+   * Reads the files that its configuration names.
+   * @returns What is wrong with them, as the operator reads it.
+   */
+  readFiles?(settings: PartSettings<Shapes>, directory: string): Promise<string | undefined>;
+  /** @returns Why the service must not start, as the operator reads it. */
+  beforeStart?(rooms: StartRooms<Shapes>): Promise<string | undefined>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */
@@ -256,11 +307,12 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
   /** Starts what workers do for it beside the core. */
   startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
-  /**
-   * Tells applications what happens in workflows: of one part at most. Asked for before workers
-   * start.
-   */
-  openTellers?(rooms: WorkerRooms<Shapes>): Promise<WorkflowTellers>;
+  /** Jobs that it runs beside signatures, in the same fair order. */
+  openWork?(rooms: WorkRooms<Shapes>): Promise<OpenWork>;
+  /** Links to its pages, for what others tell of it: of one part at most. */
+  openLinks?(serviceKey: Uint8Array, publicUrl: () => string | undefined): LinkTo;
+  /** Tells applications how workflows go on: of one part at most. */
+  openTellers?(rooms: WorkerRooms<Shapes>): Promise<Tellers>;
   openConsole?(rooms: OperatorRooms<Shapes>): Promise<ConsolePart>;
   readonly commands?: PartCommands;
 }

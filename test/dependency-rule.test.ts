@@ -26,7 +26,6 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   embedded: ['', ''],
   environment: ['', 'zod'],
   'setting-file': ['', ''],
-  mail: ['setting-file', 'nodemailer zod'],
   theme: ['', ''],
   languages: ['', ''],
   'shown-text': ['', ''],
@@ -40,26 +39,19 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   pages: ['event-stream languages request-body', 'hono'],
   sscd: ['pki protocol redis registry telemetry', 'zod'],
   transactions: ['engine jobs machines pki protocol redis registry', 'bullmq zod'],
-  workflows: ['engine machines protocol redis registry transactions', 'bullmq zod'],
-  evidence: ['machines pki protocol relying-party transactions', 'jose zod'],
-  index: ['evidence pki protocol transactions', ''],
   workers: [
-    'engine evidence jobs logger machines outgoing pki protocol redis registry sscd telemetry transactions workflows',
-    'bullmq xstate zod',
+    'engine jobs logger machines pki protocol redis registry sscd telemetry transactions',
+    'bullmq',
   ],
   http: [
-    'event-stream logger loopback machines pki product-version protocol registry request-body setting-file telemetry theme transactions workflows',
+    'logger loopback pki product-version protocol registry request-body setting-file telemetry theme transactions',
     '@hono/node-server hono zod',
   ],
   oauth: [
     'engine languages logger machines pages pki protocol redis registry request-body telemetry transactions',
     '@hono/node-server hono jose oidc-provider uqr',
   ],
-  tasks: [
-    'engine languages logger machines mail pages pki registry request-body setting-file shown-text',
-    'hono zod',
-  ],
-  queue: ['engine pki protocol redis transactions workflows', 'bullmq ioredis zod'],
+  queue: ['engine pki protocol redis transactions', 'bullmq ioredis zod'],
   history: ['engine jobs machines protocol redis transactions', ''],
   operators: [
     'engine history jobs logger machines pki protocol redis registry transactions',
@@ -68,17 +60,17 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party setting-file', 'jose zod'],
   console: [
-    'console-login engine event-stream history languages machines oauth operators pages pki protocol redis registry shown-text theme transactions workflows',
+    'console-login engine event-stream history languages machines oauth operators pages pki protocol redis registry shown-text theme transactions',
     '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['loopback', ''],
   'command-line': ['client console engine environment loopback pki protocol redis', 'commander'],
   part: [
-    'command-line console engine http logger oauth operators pages pki redis registry sscd telemetry transactions workers',
+    'command-line console http logger oauth operators outgoing pages pki protocol redis registry sscd telemetry transactions workers',
     'bullmq hono zod',
   ],
   callbacks: [
-    'command-line console engine history logger operators outgoing part pki protocol redis registry telemetry transactions workers workflows',
+    'command-line console engine history jobs logger operators outgoing part pki protocol redis registry telemetry transactions workers',
     'bullmq hono standardwebhooks xstate zod',
   ],
   certificates: [
@@ -99,20 +91,25 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'zod',
   ],
   pkcs11: ['engine part pki registry setting-file', 'jose pkcs11js zod'],
-  parts: ['backup callbacks certificates demo gateway part phone pkcs11', ''],
+  processes: [
+    'command-line console embedded engine event-stream http jobs languages logger loopback machines operators outgoing pages part pki protocol queue redis registry relying-party request-body setting-file shown-text transactions workers',
+    'bullmq commander hono jose nodemailer xstate zod',
+  ],
+  package: ['pki processes protocol queue transactions', ''],
+  parts: ['backup callbacks certificates demo gateway part phone pkcs11 processes', ''],
   logger: ['engine', 'pino'],
   product: [
-    'configuration console console-login embedded engine environment evidence history http logger loopback mail oauth operators part parts pki product-version protocol redis registry setting-file sscd tasks telemetry transactions workers workflows',
+    'configuration console console-login embedded engine environment history http logger loopback oauth operators outgoing part parts pki product-version protocol redis registry setting-file sscd telemetry transactions workers',
     '@opentelemetry/api pino',
   ],
   cli: [
-    'client command-line configuration console console-login embedded engine environment evidence history languages logger oauth operators parts pki product product-version protocol redis registry sscd transactions workflows',
-    'commander uqr xstate zod',
+    'client command-line configuration console console-login embedded engine environment history languages logger oauth operators parts pki product product-version protocol redis registry sscd transactions',
+    'commander uqr zod',
   ],
 };
 
 /** Load files that operators name in the configuration. */
-const loaders: readonly string[] = ['src/workflows/load.ts'];
+const loaders: readonly string[] = ['parts/processes/workflows/load.ts'];
 
 const roomOf = (path: string): string => {
   const [top = '', room = '', file] = path.split('/');
@@ -192,9 +189,9 @@ const cases = [
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/product/core.ts', '../../src/pki/ports.ts'],
+  ['parts/processes', '../callbacks/part.ts', 'nodemailer'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../src/relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
-  ['src/evidence', '../http/app.ts', '../transactions/ids.ts'],
   ['src/embedded', '../redis/connect.ts', 'node:net'],
   ['src/client', '../http/app.ts', '../protocol/fault.ts'],
   ['src/configuration', '../oauth/tenant.ts', '../registry/subscriber.ts'],
@@ -202,8 +199,6 @@ const cases = [
   ['src/cli', '../../workers/workers.ts', 'commander'],
   ['src/shown-text', '../protocol/fault.ts', './shown-text.js'],
   ['src/theme.ts', './protocol/fault.ts', 'node:crypto'],
-  ['src/mail.ts', './tasks/links.ts', './setting-file.ts'],
-  ['src/tasks', '../oauth/tenant.ts', '../mail.ts'],
   ['src/languages.ts', './registry/oauth-client.ts', 'node:util'],
   ['src/operators', '../configuration/schema.ts', './settings.ts'],
   ['src/pages', '../registry/oauth-client.ts', '../languages.ts'],
@@ -213,7 +208,6 @@ const cases = [
   ['src/loopback.ts', './protocol/fault.ts', 'node:net'],
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './http/log.ts', '../packages/engine/src/take-job.ts'],
-  ['src/workflows', '../http/app.ts', '../../packages/engine/src/engine.ts'],
   ['parts/backup', '../../src/product/core.ts', '../../src/redis/connect.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import { verifyEvidence } from '../../parts/processes/evidence/verify-evidence.ts';
 import { verifySignature } from '../../src/pki/verify.ts';
 import { project } from '../harness/program.ts';
 import { type BenchContext, own } from '../harness/scenario.ts';

@@ -8,7 +8,7 @@ import type { Audit, AuditAction, AuditEntry } from '../../src/operators/audit.t
 import type { Kept } from './kept-records.ts';
 
 /** Orders that take something back or end it, and that a restore undoes. */
-const undone: ReadonlySet<string> = new Set<AuditAction | 'phone-remove'>([
+const undone: ReadonlySet<string> = new Set<AuditAction | 'phone-remove' | 'workflow-cancel'>([
   ...([
     'user-remove',
     'user-role',

@@ -3,6 +3,9 @@
  * without its address, which may hold a secret, and without data of the person.
  */
 
+/** The workflow of a message that names none. */
+export const processName = 'process';
+
 /**
  * waiting    It will be tried, or is being tried.
  * delivered  The receiver has answered 2xx. Kept for two days.

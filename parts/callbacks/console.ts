@@ -5,6 +5,7 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { answer, refuse } from '../../src/console/answers.ts';
+import { transactionPageOf } from '../../src/console/board/board-part.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, text } from '../../src/console/input.ts';
 import { count } from '../../src/console/pages/markup.ts';
@@ -18,6 +19,7 @@ import { createCallbackRoutes } from './console.route.ts';
 import { createCallbackHosts } from './hosts.ts';
 import { callbackNotices } from './notices.ts';
 import { callbacksSection } from './page.ts';
+import { callbackQueueName } from './queue.ts';
 import { createCallbackReplays } from './replays.ts';
 import { callbackSecret } from './secret.ts';
 
@@ -71,6 +73,12 @@ export const openCallbackConsole = (
       'POST /callbacks/replay': 'Replay dead callbacks',
       'POST /callbacks/:id/replay': 'Replay a dead callback',
       'POST /callback-secret': 'Show the secret of the callbacks of an application',
+    },
+    board: {
+      [callbackQueueName]: {
+        // One of a workflow is named after what has happened in it.
+        pageOf: (id) => (id.startsWith('process-') ? '/admin/workflows' : transactionPageOf(id)),
+      },
     },
     overview: async () => {
       const counts = await callbacks.counts();

@@ -4,14 +4,12 @@
  */
 import { Webhook } from 'standardwebhooks';
 import type { Post } from '../../src/outgoing/post.ts';
-import type { CallWebhook } from '../../workers/webhook-activity.ts';
+import type { CallWebhook } from '../../src/outgoing/tellers.ts';
+import type { LinkTo } from '../../src/part.ts';
 import type { CallbackMessage, ProcessMessage } from './callback.machine.ts';
 import type { Deliver } from './callback.worker.ts';
 import type { CallbackProvider } from './configuration.ts';
 import { callbackSecrets } from './secret.ts';
-
-/** @returns The address of a signer's page; undefined where this process does not know it. */
-export type LinkTo = (signer: string, linkVersion: number) => string | undefined;
 
 export const typeOfProcess = ({
   what,

@@ -1,18 +1,17 @@
 /** Reads callbacks from the fields of their jobs, as operators see them. */
 import { z } from 'zod';
 import { member, parsed } from '../../src/history/row.ts';
+import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { shardFor } from '../../src/transactions/answers.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../src/workflows/contract.ts';
-import { processName } from '../../src/workflows/stock-process.ts';
 import {
   type CallbackData,
   callbackSchema,
   type ProcessMessage,
   processMessageSchema,
 } from './callback.machine.ts';
-import type { CallbackRow, CallbackState } from './callback-row.ts';
+import { type CallbackRow, type CallbackState, processName } from './callback-row.ts';
 import { typeOfProcess } from './deliver.ts';
 import { callbacksOf } from './queue.ts';
 

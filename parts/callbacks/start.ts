@@ -2,9 +2,10 @@
  * The callbacks of one worker process. Processes may tell any address, so the workers always run.
  */
 import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
+import type { LinkTo } from '../../src/part.ts';
 import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
 import { type CallbackProvider, subscribersIn } from './configuration.ts';
-import { createDeliver, type LinkTo } from './deliver.ts';
+import { createDeliver } from './deliver.ts';
 import { createCallbackFollower, type FollowerOptions } from './follower.ts';
 
 export interface CallbackSideOptions

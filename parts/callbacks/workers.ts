@@ -1,13 +1,13 @@
 /** Callbacks in a process with workers. */
 import { createPosts } from '../../src/outgoing/post.ts';
+import type { Tellers } from '../../src/outgoing/tellers.ts';
 import type { Running, WorkerRooms } from '../../src/part.ts';
 import { observed } from '../../src/telemetry/observed.ts';
-import type { WorkflowTellers } from '../../workers/workflow-work.ts';
 import { type callbackConfiguration, subscribersIn } from './configuration.ts';
 import { createCallWebhook } from './deliver.ts';
 import { createCallbackCounter, createCallbackLog } from './log.ts';
-import { createProcessNotices } from './process-notices.ts';
 import { startCallbacks } from './start.ts';
+import { createTellWorkflow } from './workflow-messages.ts';
 
 type Rooms = WorkerRooms<(typeof callbackConfiguration)['shapes']>;
 
@@ -22,16 +22,11 @@ export const startCallbackSide = (rooms: Rooms): Promise<Running> => {
   });
 };
 
-export const openCallbackTellers = async (rooms: Rooms): Promise<WorkflowTellers> => {
+export const openCallbackTellers = async (rooms: Rooms): Promise<Tellers> => {
   const { settings, serviceKey, now } = rooms;
   const { applicationProviders: providers, operations, sandbox } = settings;
-  const { notifyEnd, ...effects } = createProcessNotices({
-    ...rooms,
-    apIds: subscribersIn(providers),
-  });
   return {
-    effects,
-    notifyEnd,
+    tell: createTellWorkflow({ ...rooms, apIds: subscribersIn(providers) }),
     callWebhook: createCallWebhook({
       providers,
       serviceKey,

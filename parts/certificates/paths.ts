@@ -6,7 +6,7 @@ import {
   type ParameterNode,
   ref,
 } from '../../src/http/documentation/nodes.ts';
-import type { DescribedPaths } from '../../src/http/openapi.ts';
+import type { DescribedPart } from '../../src/http/documentation/described-part.ts';
 
 const proof = z
   .object({
@@ -87,7 +87,7 @@ const post = (
 
 const authority = inPath('authority', '`issuing-1`, `root-1` and so on, as certificates name it.');
 
-const paths: DescribedPaths['paths'] = {
+const paths: DescribedPart['paths'] = {
   '/pki/{authority}.crl': get('crl', 'The certificates that an authority has revoked', authority, {
     200: { description: 'CRL (RFC 5280), DER, good for a day.', ...der('application/pkix-crl') },
     ...notThere,
@@ -140,7 +140,7 @@ const paths: DescribedPaths['paths'] = {
   ),
 };
 
-export const certificatePaths: DescribedPaths = {
+export const certificatePaths: DescribedPart = {
   tag: { name: 'certificates', description: 'What verifiers of signatures ask.' },
   paths,
   schemas: [proof, proofError],

@@ -26,7 +26,6 @@ import { addAudit } from './audit.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
-import { addEvidence } from './evidence.command.ts';
 import { addExamples } from './examples.ts';
 import { addIndex } from './index.command.ts';
 import { addKeys } from './keys.command.ts';
@@ -43,7 +42,6 @@ import { withStore } from './store.ts';
 import { addTransactions } from './transactions.command.ts';
 import { addUsers } from './users.command.ts';
 import { addWatch } from './watch.command.ts';
-import { addWorkflow } from './workflow.command.ts';
 
 export type CliOptions = Pick<CliContext, 'stdout' | 'stderr' | 'stdin' | 'env'> &
   Partial<Pick<CliContext, 'signal' | 'fetch' | 'now'>>;
@@ -94,8 +92,8 @@ const withHelpAsOption = (program: Command, args: readonly string[]): readonly s
 /** In the groups and the order of `--help`. */
 const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Run the service:': [addServe],
-  'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages, addEvidence],
-  'Workflows:': [addWorkflow],
+  'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],
+  'Workflows:': [],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [addUsers, addAps, addClients, addKeys, addMasterKeys, addIndex, addConfig],
   'More:': [addCompletion],

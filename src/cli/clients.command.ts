@@ -13,6 +13,7 @@ import {
   UsageError,
   variable,
 } from '../command-line/context.ts';
+import { readNamed } from '../command-line/named-file.ts';
 import { type Field, fieldsText, listFields, printable } from '../command-line/screen.ts';
 import { parseOneOf } from '../command-line/transactions-filter.ts';
 import { isoOrNull } from '../command-line/transactions-row.ts';
@@ -27,7 +28,6 @@ import {
   type JsonObject,
   readConfiguration,
 } from './configuration-file.ts';
-import { readNamed } from './named-file.ts';
 
 type ClientAuthentication = (typeof clientAuthentications)[number];
 

@@ -10,7 +10,6 @@
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts } from '../../parts/parts.ts';
 import {
   type CliContext,
@@ -38,9 +37,6 @@ import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
-import { loadCharts } from '../workflows/load.ts';
-import { createProcessWorkflow } from '../workflows/stock-process.ts';
-import { asServiceWorkflow, createWorkflows } from '../workflows/workflows.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
 
 /** In a container the user often has no name, only a number. */
@@ -52,12 +48,19 @@ const systemUser = (): string => {
   }
 };
 
-/** Opens the service's rooms for one command. */
+/**
+ * Opens the service's rooms for one command.
+ *
+ * @param files Whether parts read the files that the configuration names.
+ */
 export const openSession = async (
-  { now }: CliContext,
+  context: CliContext,
   configuration: Configuration,
   redis: RedisClient,
+  files = false,
 ) => {
+  const { now } = context;
+  const { configurationPath = '.' } = environmentIn(context);
   // The next command on the connection fails with the same error.
   const onError = (): void => undefined;
   const shards = openShards({ redis, ...configuration.queue, queues: queuesOf(parts), onError });
@@ -68,6 +71,8 @@ export const openSession = async (
     redis,
     shards,
     protocol,
+    directory: files ? dirname(resolve(configurationPath)) : undefined,
+    warn: (sentence) => void context.stderr.write(`paraph: ${sentence}\n`),
     now,
     onError,
     // The log belongs to the service. The audit log has what is done here.
@@ -211,22 +216,6 @@ export const openSecrets = async (
   return { ...secrets, phoneLogin: enabled ? { subjectOf } : undefined };
 };
 
-/**
- * Charts that cannot be loaded here run in the service all the same; their contexts are not shown.
- */
-const chartsIn = async (
-  context: CliContext,
-  { workflows: files }: Configuration,
-): Promise<readonly Workflow[]> => {
-  const { configurationPath = '.' } = environmentIn(context);
-  const charts = await loadCharts(files, dirname(resolve(configurationPath)));
-  if (charts.ok) return charts.value.map(asServiceWorkflow);
-  context.stderr.write(
-    `paraph: The workflows of the configuration are not usable: ${charts.problems[0]}\n`,
-  );
-  return [];
-};
-
 export const openLocalApi = async (
   context: CliContext,
   session: OperationsSession,
@@ -235,17 +224,10 @@ export const openLocalApi = async (
   const { configuration } = session;
   const { now } = context;
   const retention = retentionOf(configuration);
-  const charts = needs.charts ? await chartsIn(context, configuration) : [];
   const secrets = needs.secrets ? await openSecrets(context, session) : undefined;
   const deps = {
     ...session,
     numberName: secrets?.numberName,
-    workflows: createWorkflows({
-      workflows: [createProcessWorkflow(), ...charts],
-      retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
-      shards: session.shards,
-      now,
-    }),
     transactions: {
       // Only the service can verify an end. Here it is shown as the job has it.
       find: createFind({ ...session, retention, now, readEnd: async () => ({ kind: 'open' }) }),

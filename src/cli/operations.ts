@@ -7,15 +7,19 @@ import { usableConfiguration } from './configuration-file.ts';
 import type { OperationsSession } from './local-api.ts';
 import { withServiceRedis } from './service-redis.ts';
 
-/** @param work Gets the service's rooms, and what opens more of them. */
+/**
+ * @param work Gets the service's rooms, and what opens more of them.
+ * @param files Whether parts read the files that the configuration names.
+ */
 export const withOperations = async (
   context: CliContext,
   work: (session: OperationsSession, local: typeof import('./local-api.ts')) => Promise<Report>,
+  files = false,
 ): Promise<Report> => {
   const configuration = await usableConfiguration(context);
   return withServiceRedis(context, async (redis) => {
     const local = await import('./local-api.ts');
-    const session = await local.openSession(context, configuration, redis);
+    const session = await local.openSession(context, configuration, redis, files);
     try {
       return await work(session, local);
     } finally {
@@ -25,6 +29,9 @@ export const withOperations = async (
 };
 
 export const withLocalApi: WithLocalApi = (context, needs, work) =>
-  withOperations(context, async (session, { openLocalApi }) =>
-    work({ indexed: session.indexed, send: await openLocalApi(context, session, needs) }),
+  withOperations(
+    context,
+    async (session, { openLocalApi }) =>
+      work({ indexed: session.indexed, send: await openLocalApi(context, session, needs) }),
+    needs.files,
   );

@@ -19,9 +19,9 @@ import {
 } from '../command-line/context.ts';
 import { whileWaiting } from '../command-line/screen.ts';
 import { parseCount } from '../command-line/transactions-filter.ts';
+import { obtainTrust } from '../command-line/trust.ts';
 import { isOneTimePassword, type ProfileName, profileNames } from '../protocol/requests.ts';
 import { reportStanding } from './signature-report.ts';
-import { obtainTrust } from './trust.ts';
 
 interface CommonFlags extends ConnectionFlags {
   readonly timeout: number;

@@ -7,8 +7,8 @@ import { writeFile } from 'node:fs/promises';
 import type { ServiceAnswers, Standing } from '../client/reply.ts';
 import { type CliContext, ok, type Report } from '../command-line/context.ts';
 import { type Field, fieldsText, paletteFor } from '../command-line/screen.ts';
+import { type Trust, trustDocument, trustFields } from '../command-line/trust.ts';
 import { type Verification, verifySignature } from '../pki/verify.ts';
-import { type Trust, trustDocument, trustFields } from './trust.ts';
 
 type Signer = Extract<Verification, { ok: true }>['signer'];
 

@@ -68,7 +68,6 @@ const outcomes: Readonly<Record<number, Outcome>> = {
 /** Error codes that are clear only with their path. */
 const renamed: Readonly<Record<string, string>> = {
   'replays unknown': 'unknown-bulk',
-  'workflows unknown': 'unknown-instance',
   'users unknown': 'unknown-user',
   'users too-many': 'too-many-tokens',
   'tokens unknown': 'unknown-token',
@@ -209,7 +208,9 @@ export const addAdminAction = <Args extends readonly unknown[]>(
     )
     .action(async (...args: Args) => {
       check(...args);
-      const needs = { secrets, charts: command.parent?.name() === 'workflow' };
+      const group = command.parent?.name() ?? '';
+      const files = context.parts.some(({ commands }) => commands?.readsFiles?.includes(group));
+      const needs = { secrets, files };
       done(await withAdmin(context, command.opts(), needs, (admin) => work(admin, ...args)));
     });
 };

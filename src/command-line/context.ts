@@ -52,8 +52,8 @@ export const ok = (document: object, text: string): Report => ({ outcome: 'ok', 
 
 /** What only some commands need, where the API runs here. */
 export interface LocalNeeds {
-  /** Charts are programs of the operator. */
-  readonly charts: boolean;
+  /** The files that the configuration names. */
+  readonly files: boolean;
   /** Users, tokens, secrets, keys and certificates, with the master key. */
   readonly secrets: boolean;
 }

@@ -13,7 +13,7 @@ export const exitCodes = {
   fault: { code: 3, meaning: 'The service answered with a Fault; its code is in the JSON.' },
   unverified: {
     code: 4,
-    meaning: 'There is a signature (or an evidence record), and it did not verify.',
+    meaning: 'There is a signature (or another signed record), and it did not verify.',
   },
   unreachable: { code: 5, meaning: 'No signature service (or no Redis) answered.' },
   outstanding: { code: 6, meaning: 'The transaction is still open; ask again.' },

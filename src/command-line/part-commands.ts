@@ -18,6 +18,8 @@ export interface PartCommands {
   readonly examples: Readonly<Record<string, readonly string[]>>;
   /** Error codes of the API that are clear only with their path: `callbacks unknown`. */
   readonly errors?: Readonly<Record<string, string>>;
+  /** Groups of commands that need the files which the configuration of the part names. */
+  readonly readsFiles?: readonly string[];
   /** A column of `aps ls`: its title, and what the API calls it. */
   readonly providerColumns?: readonly {
     readonly title: string;

@@ -14,7 +14,6 @@ import {
 import { oidcSettings, promptProblem, promptSecondsOf } from '../registry/oauth-client.ts';
 import { subscriberList } from '../registry/subscriber.ts';
 import { isSecureAddress } from '../registry/web-address.ts';
-import { mailSettings } from './mail.ts';
 import { checkOpenid, openidTenantOf, operationsSettings } from './operations.ts';
 import { devicesOfParts, shapeOf } from './parts.ts';
 
@@ -71,9 +70,7 @@ const queue = section({
   maxWaiting: whole(1, 10_000_000, 10_000).describe(
     'Transactions of one application that may wait for a worker, for each shard. Further signature requests are refused. All applications together may have a hundred times as many.',
   ),
-  maxOpen: whole(1, 100_000_000, 100_000).describe(
-    'Open workflows of one application, for each shard; a process counts one more for each person in its definition. Further ones are not started. All applications together may have ten times as many.',
-  ),
+  ...shapeOf('queue'),
 });
 
 const http = section({
@@ -191,21 +188,10 @@ const configurationObject = z.strictObject({
     .describe("Scheme of the app's URIs (app2app AuthUri)."),
   receipt: receipt.describe('Receipts after a signature.'),
   otp: otp.describe('One-time passwords.'),
-  mail: mailSettings
-    .optional()
-    .describe(
-      'Mails with links to the pages on which people sign. Without it the application sends the links.',
-    ),
   publicUrl: ownOrigin.describe(
     'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
   ),
   oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
-  workflows: z
-    .array(z.string().min(1))
-    .prefault([])
-    .describe(
-      'Files that export workflows of your own (`defineWorkflow` of `paraph/workflow`), as paths from this file. They run beside `process` ([workflows.md](workflows.md)).',
-    ),
   operations: operationsSettings.describe('The people who run the service, and what they may do.'),
 });
 
@@ -217,9 +203,6 @@ export const configurationSchema = configurationObject
     checkOpenid(values, refuse);
     if (url !== undefined && !sandbox && !isSecureAddress(url)) {
       refuse(['publicUrl'], 'must be https, unless it is this machine or a sandbox');
-    }
-    if (values.mail !== undefined && url === undefined) {
-      refuse(['publicUrl'], 'must be set, because mail is: the links in mails lead there');
     }
     for (const { check } of partConfigurations) check?.(values, refuse);
     const problem = promptProblem(oidc, bounds);

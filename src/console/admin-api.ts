@@ -15,8 +15,6 @@ import { createTokenRoutes } from './tokens.route.ts';
 import { createDetails, type Details } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 import { createUserRoutes } from './users.route.ts';
-import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
-import { createWorkflowRoutes } from './workflows.route.ts';
 
 /** @param secrets Without them there are no users, tokens, secrets and keys. */
 export const mountSubjects = (
@@ -27,12 +25,7 @@ export const mountSubjects = (
   streams: EventStreams,
 ): void => {
   routes.route('/', createTransactionRoutes(deps, details, streams));
-  for (const create of [
-    createReplayRoutes,
-    createWorkflowRoutes,
-    createWorkflowOrderRoutes,
-    createServiceRoutes,
-  ]) {
+  for (const create of [createReplayRoutes, createServiceRoutes]) {
     routes.route('/', create(deps));
   }
   for (const part of deps.parts) {

@@ -21,13 +21,6 @@ export const apiWords: Readonly<Record<string, string>> = {
   'GET /replays/:id/progress': 'Show how far a bulk replay is',
   'POST /replays/:id/stop': 'Stop a bulk replay',
 
-  'GET /workflows': 'List instances of workflows',
-  'GET /workflows/:id': 'Show an instance of a workflow',
-  'POST /workflows/:id/cancel': 'Cancel an instance',
-  'POST /workflows/:id/again': 'Ask a signer of a process once more',
-  'POST /workflows/:id/events': 'Send an event to an instance',
-  'POST /workflows/:id/replay': 'Replay a failed instance',
-
   'GET /refusals': 'Show refused requests',
   'GET /processes': 'List the APIs and workers that run',
   'GET /queues': 'Show how much waits in each queue',

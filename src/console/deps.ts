@@ -19,7 +19,6 @@ import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
-import type { Workflows } from '../workflows/workflows.ts';
 import type { ConsolePart, Frame } from './part.ts';
 
 /** An application provider without its secrets. */
@@ -65,7 +64,6 @@ export interface AdminApiDeps {
   /** The search index is kept (`operations.index`). */
   readonly indexed: boolean;
   readonly transactions: Pick<Transactions, 'find'>;
-  readonly workflows: Workflows;
   readonly shards: readonly Shard[];
   /** For the fields of a job that BullMQ does not know. */
   readonly redis: RedisClient;

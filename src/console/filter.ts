@@ -1,5 +1,5 @@
 /**
- * The filters of transactions and of workflows, read from forms, addresses and programs.
+ * Filters of lists, read from forms, addresses and programs; and that of transactions.
  *
  * Programs get an error for a field that cannot be read. A page shows the error beside the field
  * and searches nothing, because a mistyped filter must not look like an empty result, or replay too
@@ -10,7 +10,6 @@ import type { HistoryFilter } from '../history/filter.ts';
 import type { Role } from '../operators/operator.ts';
 import { faultCodes } from '../protocol/fault.ts';
 import { profileNames } from '../protocol/requests.ts';
-import { statuses } from '../workflows/contract.ts';
 import { clockOf } from './clock.ts';
 import { count, text, time } from './input.ts';
 import { seesPeople } from './redaction.ts';
@@ -48,19 +47,14 @@ export const transactionFilter = z
 export type FilterField = keyof typeof transactionFilter.shape;
 type Filter = z.output<typeof transactionFilter>;
 
-const { apId, msisdn, from, to, text: part } = transactionFilter.shape;
-export const workflowFilter = z
-  .object({ status: z.enum(statuses, { error: 'must be a status' }), name: text(64) })
-  .partial()
-  .extend({ apId, msisdn, from, to, text: part });
-export type WorkflowField = keyof typeof workflowFilter.shape;
-
 /** Each field's label on pages, and its error. */
+export type FilterLabels<Field extends string> = Readonly<
+  Record<Field, readonly [label: string, problem: string]>
+>;
+
 export const filterLabels = {
   state: ['State', 'Choose a state of the list'],
-  status: ['Status', 'Choose a status of the list'],
   fault: ['Fault', 'Fault codes are three digits, such as 401'],
-  name: ['Workflow', 'This is too long'],
   apId: ['Application', 'This is too long'],
   msisdn: ['Number', 'A number with its country code, such as +41 79 …'],
   profile: ['Profile', 'Choose a profile of the list'],
@@ -68,7 +62,7 @@ export const filterLabels = {
   from: ['From', 'A date and a time'],
   to: ['Until', 'A date and a time'],
   text: ['Text', 'This is too long'],
-} as const satisfies Record<FilterField | WorkflowField, readonly [label: string, problem: string]>;
+} as const satisfies FilterLabels<FilterField>;
 const fieldsOf = <Field extends string>(shape: Readonly<Record<Field, unknown>>) =>
   Object.keys(shape) as Field[];
 const maxText = 256;
@@ -93,10 +87,12 @@ type Unsearched = Exclude<FilterField, keyof HistoryFilter | 'state' | 'fault'>;
 export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter =>
   ({ ...others, states: state, faults: fault }) satisfies Record<Unsearched, never>;
 
-type Fields = FilterForm<string>;
+export type Fields = FilterForm<string>;
 
-const readFields = <Field extends FilterField | WorkflowField, Filter>(
+/** @param fields Of an address or a form; its times are in the zone that it names. */
+export const readFields = <Field extends string, Filter>(
   { shape }: z.ZodType<Filter> & { readonly shape: Readonly<Record<Field, z.ZodType>> },
+  labels: FilterLabels<Field>,
   fields: Fields,
 ): ReadFilter<Field, Filter> => {
   const form: Partial<Record<Field, string>> = {};
@@ -118,19 +114,16 @@ const readFields = <Field extends FilterField | WorkflowField, Filter>(
     const found = shape[name].safeParse(written);
     if (written.length > maxText) problems[name] = 'This is too long';
     else if (found.success) filter[name] = found.data;
-    else problems[name] = filterLabels[name][1];
+    else problems[name] = labels[name][1];
   }
   return { form, filter: filter as Filter, problems };
 };
 
 /** @param fields Of an address or a form. */
 export const readFilter = (fields: Fields): ReadFilter => {
-  const { filter, ...read } = readFields(transactionFilter, fields);
+  const { filter, ...read } = readFields(transactionFilter, filterLabels, fields);
   return { ...read, filter: filterOf(filter) };
 };
-
-/** @param fields Of an address. */
-export const readWorkflowFilter = (fields: Fields) => readFields(workflowFilter, fields);
 
 /** A role that may not see numbers may not guess them either. */
 export const withoutGuesses = <Read extends FormFields<'msisdn'>>(read: Read, role: Role): Read =>

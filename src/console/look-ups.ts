@@ -10,7 +10,7 @@ import type { AdminApiDeps, ConsoleSession } from './deps.ts';
 export const createLookUps =
   ({ audit, numberName }: Pick<AdminApiDeps, 'audit' | 'numberName'>) =>
   /**
-   * @param what   The list: `certificates`, `transactions` …
+   * @param what   The list, as the audit log names it.
    * @param msisdn Digits; undefined for a list that is not narrowed to a number.
    * @throws When it cannot be recorded; then nothing may be shown.
    */

@@ -4,6 +4,7 @@ import type { TransactionRow } from '../history/row.ts';
 import type { NumberOwners } from '../operators/number-owners.ts';
 import type { Role } from '../operators/operator.ts';
 import type { KeyCustody } from '../pki/ports.ts';
+import type { BoardQueue, Flow } from './board/board-part.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
@@ -62,6 +63,13 @@ export interface ConsolePart extends Frame {
     session: ConsoleSession,
     transaction: Pick<TransactionRow, 'msspTransId' | 'apId' | 'attempt'>,
   ): Promise<{ readonly name: string; readonly html: Html }>;
+  /** How the queue board shows its queues, by their names. */
+  readonly board?: Readonly<Record<string, BoardQueue>>;
+  /**
+   * Parents and children of a job, for the queue board: of one part at most.
+   * @param id Of a job of any queue.
+   */
+  flowOf?(id: string): Promise<Flow>;
   /** What `aps` shows of an application. */
   ofProvider?(apId: string): Readonly<Record<string, string | undefined>>;
 }

@@ -14,7 +14,7 @@ import {
   unknownAddressPage,
 } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
-import type { DescribedPaths } from './openapi.ts';
+import type { DescribedPart } from './documentation/described-part.ts';
 import { pathOf } from './path.ts';
 import { faultResponse } from './present.ts';
 import {
@@ -28,7 +28,7 @@ export interface AppOptions extends ServiceRoutesOptions, Pick<RootCertificatesO
   readonly readiness: readonly HealthCheck[];
   readonly documentation: DocumentationFacts;
   /** Addresses of parts, in the document. */
-  readonly described: readonly DescribedPaths[];
+  readonly described: readonly DescribedPart[];
   /** Routes of other rooms. */
   // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
   readonly more: readonly Hono<any>[];

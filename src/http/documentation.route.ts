@@ -14,7 +14,8 @@ import type { Html } from './documentation/markup.ts';
 import { renderPage } from './documentation/page.ts';
 import { rootPage, unknownPage } from './documentation/small-pages.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
-import { buildOpenApiDocument, type DescribedPaths, type OpenApiDocument } from './openapi.ts';
+import type { DescribedPart } from './documentation/described-part.ts';
+import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
 
 export type { DocumentationFacts, Entrance } from './documentation/guide.ts';
 
@@ -45,7 +46,7 @@ export const unknownAddressPage = (c: Context, status: 404 | 405): Promise<Respo
 /** @param described Addresses of parts. */
 export const createDocumentationRoutes = (
   facts: DocumentationFacts,
-  described: readonly DescribedPaths[],
+  described: readonly DescribedPart[],
 ): Hono => {
   let document: OpenApiDocument | undefined;
   let openApi: ReturnType<typeof tagged> | undefined;

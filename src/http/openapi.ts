@@ -9,6 +9,7 @@ import { fault } from '../protocol/fault.ts';
 import { type Operation, wrappers } from '../protocol/parse.ts';
 import type { ProtocolRules } from '../protocol/rules.ts';
 import { faultResponseSchema } from '../protocol/schemas/fault.ts';
+import type { DescribedPart } from './documentation/described-part.ts';
 import { createExamples, type Examples, type OperationExamples } from './documentation/examples.ts';
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
 import {
@@ -19,7 +20,6 @@ import {
   schemaPath,
 } from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
-import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
 import { presentFault } from './present.ts';
 
 /** Of the interface, not of the product (interface section 9). */
@@ -81,14 +81,6 @@ const description = [
   'Answers are compact JSON whose members stand in ASCII order. Members of a request that are not described here are ignored; null counts as absent.',
 ].join('\n\n');
 
-/** Addresses that a part brings, for the document. */
-export interface DescribedPaths {
-  readonly tag: { readonly name: string; readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
-  /** Those that the paths refer to by name. */
-  readonly schemas: readonly z.ZodType[];
-}
-
 const firstOf = (examples: Examples): Examples[string] =>
   Object.values(examples)[0] ?? { summary: '', value: {} };
 
@@ -99,7 +91,7 @@ const firstOf = (examples: Examples): Examples[string] =>
  */
 export const buildOpenApiDocument = (
   rules: ProtocolRules,
-  described: readonly DescribedPaths[],
+  described: readonly DescribedPart[],
   productVersion?: string,
 ) => {
   const operations = describeOperations(rules);
@@ -142,7 +134,6 @@ export const buildOpenApiDocument = (
     servers: [{ url: '/', description: 'The service that this document describes.' }],
     tags: [
       { name: 'signature', description: 'What relying applications call.' },
-      { name: 'workflows', description: 'Signature processes, and charts of the operator.' },
       ...described.map(({ tag }) => tag),
       { name: 'health', description: 'What monitoring calls.' },
       { name: 'description', description: 'The interface about itself.' },
@@ -155,7 +146,6 @@ export const buildOpenApiDocument = (
         faultResponseSchema,
         ...described.flatMap(({ schemas }) => schemas),
         ...machineSchemas,
-        ...workflowSchemas,
       ]),
     },
     paths: {
@@ -185,7 +175,6 @@ export const buildOpenApiDocument = (
           faults: firstOfEach('faults'),
         },
       ),
-      ...workflowPaths,
       ...Object.fromEntries(described.flatMap(({ paths }) => Object.entries(paths))),
       ...machinePaths,
     },

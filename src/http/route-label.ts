@@ -29,7 +29,7 @@ const oidcEndpoints = createLabel([
   '.well-known',
 ]);
 
-const ownAreas = ['admin', 'docs', 'tasks'];
+const ownAreas = ['admin', 'docs'];
 const exactly = createLabel(exact);
 
 /** The route pattern of a path: one of a fixed set. */

@@ -26,11 +26,11 @@ import { createReceipts } from '../transactions/receipts.ts';
 import { closeShards, type QueueAt, queuesIn, type Shard } from '../transactions/shards.ts';
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
-import { processName } from '../workflows/stock-process.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { frameOf } from './names.ts';
 import { openOauth } from './oauth-side.ts';
 import { apiRooms, describeParts } from './part-rooms.ts';
 import {
@@ -43,8 +43,6 @@ import {
   redisCheck,
   stoppingCheck,
 } from './readiness.ts';
-import { frameOf, openSignerPages } from './signers.ts';
-import { openWorkflowRoutes } from './workflow-side.ts';
 
 /**
  * Makes the operations and pages of HTTP; nothing listens yet.
@@ -176,23 +174,12 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     },
   });
   const applications = { providers, admission, evidenceOf, limits, log: httpLog, now };
-  const workflowRoutes = openWorkflowRoutes(core, shards, publicUrl, applications);
   const console = await openConsole(core, {
     transactions,
-    workflows: workflowRoutes.workflows,
     publicUrl,
     addressOf,
     tenants: oauth.tenants,
     ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
-  });
-  const [workflow] = workflowRoutes.workflows.versions(processName);
-  if (workflow === undefined) throw new Error('There is no process');
-  const signerPages = openSignerPages(core, {
-    engine: workflowRoutes.workflows.engine,
-    workflow,
-    tenants: oauth.tenants,
-    publicUrl,
-    addressOf,
   });
   const rooms = apiRooms(core, shards, {
     publicUrl,
@@ -207,16 +194,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
   const ofParts = opened.filter((part) => part !== undefined);
+  const described = await describeParts(core.parts);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
-    more: [
-      workflowRoutes.routes,
-      signerPages.routes,
-      telemetry.routes,
-      oauth.routes,
-      console.routes,
-      ...ofParts.map(({ routes }) => routes),
-    ],
+    more: [telemetry.routes, oauth.routes, console.routes, ...ofParts.map(({ routes }) => routes)],
     protocol,
     operations: {
       sign: createSign(operationDeps),
@@ -252,8 +233,9 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       publicUrl,
       retention,
       entrances,
+      described,
     },
-    described: await describeParts(core.parts),
+    described,
     now,
     log: httpLog,
   });
@@ -270,8 +252,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     leave();
     oauth.endWaiting();
     console.endWaiting();
-    workflowRoutes.endWaiting();
-    signerPages.endWaiting();
     await Promise.all(ofParts.map((part) => part.close?.()));
     await Promise.all(endings.map((each) => each.close()));
   };
@@ -280,7 +260,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     /** What the server refuses for lack of room. */
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
-    workflows: workflowRoutes.workflows,
     oauth,
     /** When it listens, before the first request is expected. */
     prepare: async (): Promise<void> => {

@@ -23,7 +23,7 @@ import { openOperatorsRooms } from './operators-rooms.ts';
 const noteAgainMs = 5000;
 
 interface ConsoleSurroundings
-  extends Pick<ConsoleDeps, 'transactions' | 'workflows' | 'publicUrl' | 'addressOf'> {
+  extends Pick<ConsoleDeps, 'transactions' | 'publicUrl' | 'addressOf'> {
   readonly tenants: Tenants;
   readonly ownFetch: OwnFetch;
 }
@@ -89,7 +89,7 @@ export const tenantsWithConsole = (
 
 /** Opens the console on a connection of its own: its pages are large. */
 export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
-  const { transactions, workflows, publicUrl, addressOf } = surroundings;
+  const { transactions, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, serviceKey, now, onError } = core;
   const providerLogin = openProviderLogin(core, surroundings);
   const redis = connectForCommands({ url: core.redisUrl });
@@ -105,6 +105,8 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     shards,
     protocol,
     log,
+    directory: core.directory,
+    warn: (sentence) => core.logger.warn(sentence),
     now,
     onError,
   });
@@ -122,7 +124,6 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     phoneLogin: openLogin(core, surroundings),
     providerLogin,
     transactions,
-    workflows,
     shards,
     redis,
     publicUrl,

@@ -6,7 +6,6 @@
  * the workers use `blocking`, which never does.
  */
 import type { Logger } from 'pino';
-import type { Workflow } from '../../packages/engine/src/define.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import { createEventLog } from '../logger.ts';
@@ -40,7 +39,6 @@ import {
 import { createRedisMemoryProbe } from '../telemetry/redis-memory.ts';
 import { createSeals, type Seals } from '../transactions/seal.ts';
 import { openShards, type Shard } from '../transactions/shards.ts';
-import { asServiceWorkflow } from '../workflows/workflows.ts';
 import { watchClock } from './clock-watch.ts';
 import { createCustodyStore } from './custody-store.ts';
 import { openKeyPlace } from './key-place.ts';
@@ -61,8 +59,8 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
-  /** Charts of the operator (src/workflows/load.ts). Default: none. */
-  readonly charts?: readonly Workflow[];
+  /** Where the configuration file lies; without it, files beside it are not read. */
+  readonly directory?: string | undefined;
   /** Of the product (parts/parts.ts). */
   readonly parts: readonly Part[];
   /** CPU, memory and event-loop lag among the metrics: once for a process. */
@@ -214,8 +212,6 @@ export const openCore = async (options: CoreOptions) => {
     commands,
     blocking,
     retention: retentionOf(configuration),
-    /** As the service runs them. */
-    workflows: (options.charts ?? []).map(asServiceWorkflow),
     /** Of the workers' outcomes. */
     get seals(): Seals {
       return createSeals(serviceKey);

@@ -29,12 +29,11 @@ import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { SettingFileError } from '../setting-file.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
-import { loadCharts } from '../workflows/load.ts';
 import type { ApiSide } from './api-side.ts';
-import { claimCharts } from './charts-at-start.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
 import { findNewAuthorityError, readKeyUse } from './key-use.ts';
+import { prepareParts, readPartFiles } from './part-rooms.ts';
 import { authorityCheck, clockCheck, memoryCheck, redisCheck, workersCheck } from './readiness.ts';
 import {
   claimStore,
@@ -138,7 +137,7 @@ export const startProduct = async (
     if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
     if (isMadeElsewhere) await waitForAuthority(custody, options.logger);
     await claimStore(core);
-    await claimCharts(core);
+    await prepareParts(core);
     // Creates the authority at the first start, and detects a wrong master key.
     await core.unlock();
     await core.custodyOver(core.blocking).trust();
@@ -228,13 +227,7 @@ export const launch = async (
   }
   const configuration = loaded.value;
   const directory = dirname(resolve(environment.configurationPath ?? '.'));
-  const charts = await loadCharts(configuration.workflows, directory);
-  if (!charts.ok) {
-    throw new StartError(
-      'usage',
-      `The workflows are not usable:\n  ${charts.problems.join('\n  ')}`,
-    );
-  }
+  await readPartFiles(partsOfProduct, configuration, directory);
   const now = Date.now;
   const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
@@ -278,7 +271,7 @@ export const launch = async (
         now,
         logger,
         onError: trouble,
-        charts: charts.value,
+        directory,
         parts: partsOfProduct,
         processMetrics: true,
         compiled: import.meta.url.endsWith('.js'),

@@ -40,10 +40,12 @@ export const openOperatorsRooms = async (options: {
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
   readonly log: AuditLog;
+  readonly directory?: string | undefined;
+  readonly warn: (sentence: string) => void;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { configuration, parts, redis, shards, protocol, now, onError } = options;
+  const { configuration, parts, redis, shards, protocol, directory, warn, now, onError } = options;
   const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
   const limiter = createRateLimiter({ redis, prefix });
@@ -56,8 +58,11 @@ export const openOperatorsRooms = async (options: {
     redis,
     prefix,
     shards,
+    retention,
+    directory,
     audit,
     answer: createAnswer(shards, { protocol, now }),
+    warn,
     now,
     onError,
   };

@@ -1,19 +1,28 @@
 /** What parts get from the core of a process. */
-import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
-import type { DescribedPaths } from '../http/openapi.ts';
-import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
+import type { DescribedPart } from '../http/documentation/described-part.ts';
+import { silence, type Tellers } from '../outgoing/tellers.ts';
+import type {
+  ApiRooms,
+  LinkTo,
+  Part,
+  PartSettings,
+  StartRooms,
+  WorkerRooms,
+  WorkRooms,
+} from '../part.ts';
 import type { Pointers } from '../pki/extensions.ts';
 import { createAnswer } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
-import { createSignerLinks, namesOf, type PublicUrl } from './signers.ts';
+import { namesOf, type PublicUrl } from './names.ts';
+import { StartError } from './start-error.ts';
 
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
 
 /** Their addresses, for the OpenAPI document. */
-export const describeParts = async (parts: readonly Part[]): Promise<readonly DescribedPaths[]> =>
+export const describeParts = async (parts: readonly Part[]): Promise<readonly DescribedPart[]> =>
   (await Promise.all(parts.map((part) => part.describe?.()))).filter((each) => each !== undefined);
 
 /** Where new certificates say that an authority publishes. */
@@ -29,6 +38,52 @@ export const pointersOf = (
 /** Each part has read its own members of it. */
 export const settingsOf = (configuration: Configuration): PartSettings =>
   configuration as PartSettings;
+
+/** @throws StartError for files that the configuration names and that are not usable. */
+export const readPartFiles = async (
+  parts: readonly Part[],
+  configuration: Configuration,
+  directory: string,
+): Promise<void> => {
+  for (const part of parts) {
+    const problem = await part.readFiles?.(settingsOf(configuration), directory);
+    if (problem !== undefined) throw new StartError('usage', problem);
+  }
+};
+
+/** @throws StartError when a part says why the service must not start. */
+export const prepareParts = async (core: Core): Promise<void> => {
+  const { blocking: redis } = core;
+  const rooms: StartRooms = { ...common(core), redis, openShards: () => core.shardsOver(redis) };
+  for (const part of core.parts) {
+    const problem = await part.beforeStart?.(rooms);
+    if (problem !== undefined) throw new StartError('usage', problem);
+  }
+};
+
+const common = ({ configuration, retention, directory, now, onError }: Core) => ({
+  settings: settingsOf(configuration),
+  prefix: configuration.queue.prefix,
+  retention,
+  directory,
+  now,
+  onError,
+});
+
+/** What one part at most brings. @throws When several do. */
+const onlyOne = <Name extends 'openTellers' | 'openLinks'>(
+  parts: readonly Part[],
+  name: Name,
+): Part[Name] => {
+  const [one, another] = parts.flatMap((part) => part[name] ?? []);
+  if (another !== undefined) throw new Error(`More than one part has ${name}`);
+  return one as Part[Name];
+};
+
+export const openTellers = async (parts: readonly Part[], rooms: WorkerRooms): Promise<Tellers> =>
+  (await onlyOne(parts, 'openTellers')?.(rooms)) ?? silence;
+
+const nowhere: LinkTo = () => undefined;
 
 export const apiRooms = (
   core: Core,
@@ -46,21 +101,19 @@ export const apiRooms = (
     | 'findOwn'
   >,
 ): ApiRooms => {
-  const { configuration, commands: redis, blocking, serviceKey, now, hostNow, onError } = core;
+  const { commands: redis, blocking, serviceKey, subscribers, hostNow } = core;
   return {
-    settings: settingsOf(configuration),
-    prefix: configuration.queue.prefix,
+    ...common(core),
     ...more,
     redis,
     blocking,
     shards,
     serviceKey,
     custody: core.custodyOver(redis),
+    subscribers,
     limiter: core.limiterOver(redis),
     applicationName: namesOf(core),
-    now,
     hostNow,
-    onError,
   };
 };
 
@@ -70,26 +123,38 @@ export const workerRooms = (
   find: WorkerRooms['find'],
   publicUrl: PublicUrl,
 ): WorkerRooms => {
-  const { configuration, blocking: redis, protocol, retention, serviceKey, now, onError } = core;
+  const { blocking: redis, protocol, serviceKey, now } = core;
   return {
-    settings: settingsOf(configuration),
-    prefix: configuration.queue.prefix,
-    locate: spreadOver(
-      shards.map(({ workflows }) => workflows.queue),
-      redis,
-      now,
-    ),
-    answer: createAnswer(shards, { protocol, now }),
+    ...common(core),
     find,
-    linkTo: createSignerLinks(core, publicUrl),
+    answer: createAnswer(shards, { protocol, now }),
+    linkTo: onlyOne(core.parts, 'openLinks')?.(serviceKey, publicUrl) ?? nowhere,
     log: core.eventLog,
     registry: core.telemetry.registry,
     telemetry: core.telemetry.queue,
     redis,
     shards,
     serviceKey,
-    retention,
-    now,
-    onError,
+  };
+};
+
+export const workRooms = (
+  core: Core,
+  rooms: WorkerRooms,
+  own: Pick<
+    WorkRooms,
+    'tellers' | 'providers' | 'subscribers' | 'publicUrl' | 'backlog' | 'maxBacklog'
+  >,
+): WorkRooms => {
+  const { blocking: redis, protocol, seals } = core;
+  return {
+    ...rooms,
+    ...own,
+    protocol,
+    seals,
+    custody: core.custodyOver(redis),
+    trust: core.services.trust,
+    limiter: core.limiterOver(redis),
+    applicationName: namesOf(core),
   };
 };

@@ -1,7 +1,5 @@
 import { createStepLog, createUpstreamLog } from '../../workers/log.ts';
-import { createSignRoom } from '../../workers/sign-room.ts';
 import { startWorkers } from '../../workers/workers.ts';
-import { createWorkflowWork } from '../../workers/workflow-work.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
@@ -15,9 +13,8 @@ import { closeQueues, closeShards, openBulkQueue } from '../transactions/shards.
 import { createFind } from '../transactions/transactions.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
-import { workerRooms } from './part-rooms.ts';
-import type { PublicUrl } from './signers.ts';
-import { openWorkflowSide } from './workflow-side.ts';
+import type { PublicUrl } from './names.ts';
+import { openTellers, workerRooms, workRooms } from './part-rooms.ts';
 
 /** What workers do beside signing: the search index, ordered replays, parts. */
 const startOperations = async (core: Core, rooms: WorkerRooms) => {
@@ -105,17 +102,18 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     retention,
     now,
   };
-  const workflows = createWorkflowWork({
-    ...common,
-    ...(await openWorkflowSide(core, rooms, publicUrl)),
-    limiter: core.limiterOver(blocking),
-    room: createSignRoom(backlog, { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs }),
-    authority: configuration.protocol.authorities[0] ?? '',
-    receiptSeconds: configuration.receipt.timeoutSeconds,
+  const forWork = workRooms(core, rooms, {
+    tellers: await openTellers(core.parts, rooms),
+    providers: common.providers,
+    subscribers: common.subscribers,
+    publicUrl,
+    backlog,
+    maxBacklog: { ofOne: maxBacklog, inAll: maxBacklog * maxBacklogs },
   });
+  const more = await Promise.all(core.parts.map((part) => part.openWork?.(forWork)));
   const started = startWorkers({
     ...common,
-    more: [workflows],
+    more: more.filter((work) => work !== undefined),
     readEnd,
     find,
     blocking,

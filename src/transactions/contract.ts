@@ -8,9 +8,7 @@
  *
  * Queue `receipts`: one job for each receipt, its id is `<MSSP_TransID>-receipt`.
  *
- * Queue `workflows`: one job for each instance of a workflow (src/workflows/contract.ts).
- *
- * All have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
+ * Both have the prefix `{<prefix>-<shard>}`. The braces keep a shard in one slot of a Redis
  * Cluster.
  */
 import { z } from 'zod';
@@ -23,7 +21,6 @@ import {
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';
-export const workflowQueueName = 'workflows';
 export const signatureJobName = 'sign';
 export const receiptJobName = 'receipt';
 

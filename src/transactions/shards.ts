@@ -1,5 +1,5 @@
 /**
- * The queues. Each shard has three, signatures, receipts and workflows, and those of the parts.
+ * The queues. Each shard has two, signatures and receipts, and those of the parts.
  * Bulk replays are few and have one queue. A BullMQ queue lies in one slot, so it uses one core of
  * one Redis; more shards spread the work over the nodes of a cluster.
  */
@@ -8,12 +8,7 @@ import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { addFairly } from '../jobs/fair-adding.ts';
 import { createJobStore, type JobStore } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import {
-  receiptQueueName,
-  shardPrefix,
-  signatureQueueName,
-  workflowQueueName,
-} from './contract.ts';
+import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
 
 export const bulkQueueName = 'bulk-replays';
 
@@ -28,7 +23,6 @@ export interface Shard {
   readonly prefix: string;
   readonly signatures: QueueAt;
   readonly receipts: QueueAt;
-  readonly workflows: QueueAt;
   /** Of parts. {@link queueOf} */
   readonly others: readonly QueueAt[];
 }
@@ -129,7 +123,6 @@ export const openShards = ({
       prefix: at,
       signatures: openQueue(signatureQueueName, at, common),
       receipts: openQueue(receiptQueueName, at, common),
-      workflows: openQueue(workflowQueueName, at, common),
       others: queues.map((name) => openQueue(name, at, common)),
     };
   });
@@ -154,8 +147,8 @@ export const queueOf = ({ others }: Shard, name: string): QueueAt => {
 export const queuesIn = (
   shards: readonly Shard[],
 ): readonly { readonly shard: number; readonly queue: Queue }[] =>
-  shards.flatMap(({ index, signatures, receipts, workflows, others }) =>
-    [signatures, receipts, workflows, ...others].map(({ queue }) => ({ shard: index, queue })),
+  shards.flatMap(({ index, signatures, receipts, others }) =>
+    [signatures, receipts, ...others].map(({ queue }) => ({ shard: index, queue })),
   );
 
 export const closeQueues = async (queues: readonly Queue[]): Promise<void> => {

@@ -14,7 +14,7 @@ import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();
 const root = join(import.meta.dirname, '../..');
-const library = (name: string): string => join(root, `src/${name}/index.ts`);
+const libraries = { client: 'src/client/index.ts', queue: 'src/package/queue.ts' };
 /** What the package gives to a compiler. */
 const typesOf = (name: string): string => join(root, `dist/src/${name}/index.d.ts`);
 const samplesOf = (page: string): readonly string[] =>
@@ -42,7 +42,10 @@ const load = async <T>(
   name: keyof typeof samples,
   replacements: Record<string, string>,
 ): Promise<T> => {
-  let code = samples[name].replace(`paraph/${name}`, pathToFileURL(library(name)).href);
+  let code = samples[name].replace(
+    `paraph/${name}`,
+    pathToFileURL(join(root, libraries[name])).href,
+  );
   for (const [from, to] of Object.entries(replacements)) {
     expect(code).toContain(from);
     code = code.replace(from, to);
@@ -64,10 +67,10 @@ it('compiles under the strict settings of this project', async () => {
       extends: join(root, 'tsconfig.json'),
       compilerOptions: {
         paths: {
-          paraph: [join(root, 'dist/src/index.d.ts')],
+          paraph: [join(root, 'dist/src/package/index.d.ts')],
           'paraph/client': [typesOf('client')],
-          'paraph/queue': [typesOf('queue')],
-          'paraph/workflow': [typesOf('workflows')],
+          'paraph/queue': [join(root, 'dist/src/package/queue.d.ts')],
+          'paraph/workflow': [join(root, 'dist/parts/processes/workflows/index.d.ts')],
         },
         typeRoots: [join(root, 'node_modules/@types')],
       },

@@ -45,7 +45,6 @@ export const startApiStage = async (
     history: stage.history,
     indexed: true,
     transactions: stage.product.api.transactions,
-    workflows: stage.product.api.workflows,
     shards: stage.shards,
     redis: stage.product.core.blocking,
     providers: () => [

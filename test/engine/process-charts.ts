@@ -2,12 +2,12 @@
  * The process of the service as a workflow whose people are robots: what they do is in their text.
  */
 import { fromPromise } from 'xstate';
-import { processMachine } from '../../machines/process.machine.ts';
-import { processEventSchema } from '../../machines/process-actions.ts';
-import { reasonOfProcess } from '../../machines/process-report.ts';
-import { signerMachine } from '../../machines/signer.machine.ts';
-import type { SignAsk, SignResult } from '../../machines/signer-contract.ts';
 import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
+import { processMachine } from '../../parts/processes/charts/process.machine.ts';
+import { processEventSchema } from '../../parts/processes/charts/process-actions.ts';
+import { reasonOfProcess } from '../../parts/processes/charts/process-report.ts';
+import { signerMachine } from '../../parts/processes/charts/signer.machine.ts';
+import type { SignAsk, SignResult } from '../../parts/processes/charts/signer-contract.ts';
 
 /** @param note Keeps a line: `<process> asks <text>`, in the order in which things happen. */
 export const processWorkflow = (note: (line: string) => Promise<void>, now: () => number) => {

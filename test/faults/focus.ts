@@ -234,7 +234,7 @@ export const mutants = {
   /** A step begins while phones of the one before still show its prompts. */
   'no-order': {
     focus: 'processes',
-    file: 'machines/process.machine.js',
+    file: 'parts/processes/charts/process.machine.js',
     find: /entry: 'withdrawAll',\s*always: \{ guard: 'isClosed', /,
     put: 'always: { ',
   },
@@ -255,7 +255,7 @@ export const mutants = {
   /** Gives a mail up that the server did not take at once. */
   'mails-once': {
     focus: 'mails',
-    file: 'src/tasks/signer-mail.js',
+    file: 'parts/processes/tasks/signer-mail.js',
     find: /attempts: 20,/,
     put: 'attempts: 1,',
   },

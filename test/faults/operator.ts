@@ -5,6 +5,12 @@
 import { randomUUID } from 'node:crypto';
 import { createEngine, type SendResult, spreadOver } from '../../packages/engine/src/engine.ts';
 import { addressOf, pathOf } from '../../packages/engine/src/record.ts';
+import { workflowQueueName, workflowsOf } from '../../parts/processes/queue.ts';
+import {
+  createProcessWorkflow,
+  processName,
+} from '../../parts/processes/workflows/stock-process.ts';
+import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
@@ -16,8 +22,6 @@ import {
 } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
-import { instanceIdOf } from '../../src/workflows/contract.ts';
-import { createProcessWorkflow, processName } from '../../src/workflows/stock-process.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
 import { crowdId, numberOf, processesId } from './people.ts';
@@ -111,14 +115,20 @@ export const addCrowd = async (url: string, count: number): Promise<void> => {
 export const openOperator = (url: string): Operator => {
   const redis = connectForCommands({ url });
   redis.on('error', () => undefined);
-  const shards = openShards({ redis, prefix: 'faults', shards: 2, onError: () => undefined });
+  const shards = openShards({
+    redis,
+    prefix: 'faults',
+    shards: 2,
+    queues: [workflowQueueName],
+    onError: () => undefined,
+  });
   const answer = createAnswer(shards, {
     protocol: createProtocol(defaultProtocolRules),
     now: Date.now,
   });
   const queues = shards.flatMap(({ signatures, receipts }) => [signatures.queue, receipts.queue]);
   const locate = spreadOver(
-    shards.map(({ workflows }) => workflows.queue),
+    shards.map((shard) => workflowsOf(shard).queue),
     redis,
     Date.now,
   );
@@ -186,13 +196,9 @@ export const openOperator = (url: string): Operator => {
     },
     instances: async () => {
       const found: StoredInstance[] = [];
-      for (const { workflows } of shards) {
-        for (const id of await idsIn(workflows.queue.toKey(''))) {
-          const [name, finishedOn] = await redis.hmget(
-            workflows.queue.toKey(id),
-            'name',
-            'finishedOn',
-          );
+      for (const { queue } of shards.map(workflowsOf)) {
+        for (const id of await idsIn(queue.toKey(''))) {
+          const [name, finishedOn] = await redis.hmget(queue.toKey(id), 'name', 'finishedOn');
           if (typeof name === 'string') found.push({ id, isOver: typeof finishedOn === 'string' });
         }
       }
@@ -200,7 +206,7 @@ export const openOperator = (url: string): Operator => {
     },
     open: async () => {
       const found: { id: string; state: string }[] = [];
-      for (const queue of [...queues, ...shards.map(({ workflows }) => workflows.queue)]) {
+      for (const queue of [...queues, ...shards.map((shard) => workflowsOf(shard).queue)]) {
         for (const state of openStates) {
           for (const job of await queue.getJobs([state], 0, 50)) {
             if (job?.id !== undefined) found.push({ id: job.id, state });

@@ -4,9 +4,9 @@
  * What the application was told is kept apart from the service.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessOutput, ProcessView } from '../../machines/process-report.ts';
-import type { Evidence as EvidenceRecord } from '../../src/evidence/evidence.ts';
-import { verifyEvidence } from '../../src/evidence/verify-evidence.ts';
+import type { ProcessOutput, ProcessView } from '../../parts/processes/charts/process-report.ts';
+import type { Evidence as EvidenceRecord } from '../../parts/processes/evidence/evidence.ts';
+import { verifyEvidence } from '../../parts/processes/evidence/verify-evidence.ts';
 import { workflowCalls } from './http.ts';
 import type { Operator } from './operator.ts';
 import { processesId } from './people.ts';

@@ -5,9 +5,9 @@
  * The text of a person says process, step, signer and place, so that each prompt can be attributed
  * from outside.
  */
-import { weekdays } from '../../machines/allowed-hours.ts';
-import { checkDefinition } from '../../src/workflows/check-definition.ts';
-import type { ProcessDefinition } from '../../src/workflows/definition.ts';
+import { weekdays } from '../../parts/processes/charts/allowed-hours.ts';
+import { checkDefinition } from '../../parts/processes/workflows/check-definition.ts';
+import type { ProcessDefinition } from '../../parts/processes/workflows/definition.ts';
 import { numberOf } from './people.ts';
 import type { Random } from './random.ts';
 

@@ -20,6 +20,7 @@ const facts: DocumentationFacts = {
   rules: defaultProtocolRules,
   sandbox: true,
   entrances: [],
+  described: [],
   publicUrl: () => 'https://sign.example:8443',
   maxBodyBytes: 65_536,
   retention: { signedMs: 7 * 86_400_000, failedMs: 12 * 3_600_000 },

@@ -15,10 +15,10 @@ import { createProtocol, type Operation, wrappers } from '../../src/protocol/par
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
 import { toCanonicalJson } from '../protocol/canonical-json.ts';
+import { basic } from '../support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
 
 const described = await describeParts(parts);
 const document = buildOpenApiDocument(defaultProtocolRules, described);

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
+import { callerOf } from '../support/caller.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
-import { callerOf } from '../workflows/http.ts';
 import { accepted, ended, expectFault, expectSignature, send, sign, status } from './wire.ts';
 
 /**

@@ -27,8 +27,25 @@ type Versions = Readonly<Record<string, string>>;
 const root = join(import.meta.dirname, '../..');
 const list = 'test/machines/versions.json';
 
-/** The program without its comments and its layout. */
-const programIn = (text: string): string => text.replaceAll(/\/\*.*?\*\/|\s\/\/[^\n]*|\s+/gs, '');
+const importBeside = /import(?:type)?\{[^}]*\}from'\.\/([\w.-]+)';/g;
+
+/** As Biome sorts them: a dot comes before a dash. */
+const placeOf = (statement: string): string =>
+  statement.replace(importBeside, '$1').replaceAll('.', ' ');
+
+/**
+ * The program without its comments and its layout. A chart of a part names the charts of the core
+ * as if they lay beside it, so that it keeps its hash wherever it lies.
+ */
+const programIn = (text: string): string => {
+  const program = text
+    .replaceAll(/\/\*.*?\*\/|\s\/\/[^\n]*|\s+/gs, '')
+    .replaceAll(/from'(?:\.\.\/)+machines\//g, "from'./");
+  const sorted = (program.match(importBeside) ?? []).toSorted((one, other) =>
+    placeOf(one) < placeOf(other) ? -1 : Number(placeOf(one) > placeOf(other)),
+  );
+  return program.replaceAll(importBeside, () => sorted.shift() ?? '');
+};
 
 const isChart = (name: string): boolean => name.endsWith('.machine.ts');
 
@@ -61,6 +78,14 @@ const versionsIn = (folder: string): Versions => {
   return Object.fromEntries(found);
 };
 
+/** The folder itself, and those in it. */
+const foldersIn = (folder: string): readonly string[] => [
+  folder,
+  ...readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((each) => each.isDirectory() && each.name !== 'test')
+    .map(({ name }) => join(folder, name)),
+];
+
 const git = (folder: string, ...args: readonly string[]): string =>
   execFileSync('git', ['-C', folder, ...args], {
     encoding: 'utf8',
@@ -86,7 +111,7 @@ it('charts are those that their versions name', () => {
   const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).filter((each) =>
     each.isDirectory(),
   );
-  const folders = ['machines', ...parts.map(({ name }) => join('parts', name))];
+  const folders = ['machines', ...parts.flatMap(({ name }) => foldersIn(join('parts', name)))];
   expect(listed).toEqual(
     Object.assign({}, ...folders.map((folder) => versionsIn(join(root, folder)))),
   );
@@ -132,12 +157,29 @@ it('a line of a release that is rewritten or taken away is found, also where the
   write({ ...first, ...second });
   expect(rewrittenIn(folder)).toEqual([]);
 
-  const part = join(folder, 'machines/process-progress.ts');
-  writeFileSync(
-    part,
-    readFileSync(part, 'utf8').replace('export const', 'export const other = 1;\nexport const'),
-  );
-  expect(versionsIn(join(folder, 'machines'))['process.machine.ts, version 1']).not.toBe(
-    first['process.machine.ts, version 1'],
-  );
+  const beside = join(folder, 'machines/beside.ts');
+  writeFileSync(join(folder, 'machines/planted.machine.ts'), "import { a } from './beside.ts';\n");
+  const hashWith = (text: string): string | undefined => {
+    writeFileSync(beside, text);
+    return versionsIn(join(folder, 'machines'))['planted.machine.ts, version 1'];
+  };
+  expect(hashWith('export const a = 1;\n')).not.toBe(hashWith('export const a = 2;\n'));
+});
+
+it('a chart has the same hash in a part as beside the charts of the core', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paraph-versions-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const hashWith = (text: string): string | undefined => {
+    writeFileSync(join(folder, 'planted.machine.ts'), text);
+    return versionsIn(folder)['planted.machine.ts, version 1'];
+  };
+  const beside = [
+    "import { a } from './a.ts';",
+    "import { b } from './signature.machine.ts';",
+    "import { c } from './z.ts';",
+  ];
+  const [a, b, c] = beside;
+  const moved = b?.replace('./', '../../../machines/');
+  for (const file of ['a.ts', 'z.ts']) writeFileSync(join(folder, file), '');
+  expect(hashWith([moved, a, c].join('\n'))).toBe(hashWith(beside.join('\n')));
 });

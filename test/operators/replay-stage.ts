@@ -120,6 +120,7 @@ export const startReplayStage = async (
       redis: blocking,
       shards,
       log: { audit: () => undefined },
+      warn: () => undefined,
       onError,
     });
     opened.push(rooms);

@@ -38,6 +38,8 @@ const named: Readonly<Record<string, RegExp>> = {
   phone:
     /[/]phone\b|in browsers|in a browser|41700092600|paraph subscribers|"const": ?"phone"|pinTries/,
   pkcs11: /pkcs11|"custody"/i,
+  // Programs are processes, too.
+  processes: /\bworkflows\b|^ +workflow |signature process|evidence record|maxOpen|"mail"|\/tasks/i,
 };
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();
@@ -83,6 +85,15 @@ const without = (part: string): string => {
     if (found === null) continue;
     text = text.replace(line, '').replace(new RegExp(`\\b${name}\\b,? ?`), '');
     writeFileSync(file, text);
+  }
+  // What the npm package exports of the part is one statement for each of its files.
+  for (const name of readdirSync(join(path, 'src/package'))) {
+    const file = join(path, 'src/package', name);
+    const exported = new RegExp(
+      `^export [^;]*? from '\\.\\./\\.\\./parts/${part}/[^']*';\\n`,
+      'gm',
+    );
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(exported, ''));
   }
   return path;
 };

@@ -10,12 +10,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Receiver, startReceiver } from '../../parts/callbacks/test/stage.ts';
-import { startProduct } from '../../src/product/launch.ts';
 import {
   createSignatureQueue,
   SignatureFailedError,
   type SignatureQueue,
-} from '../../src/queue/index.ts';
+} from '../../src/package/queue.ts';
+import { startProduct } from '../../src/product/launch.ts';
 import { connectForBlocking, whenReady } from '../../src/redis/connect.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
 import { run } from '../cli/terminal.ts';

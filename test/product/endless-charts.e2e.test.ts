@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { basic } from '../support/caller.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import type { Json } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
 
 const charts = join(import.meta.dirname, '../fixtures/charts/endless.mjs');
 /** One that does not answer for so long stands still. */

@@ -13,8 +13,8 @@ import { parseConfiguration } from '../../src/configuration/load.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
 import { createLogger } from '../../src/logger.ts';
 import { startProduct } from '../../src/product/launch.ts';
+import { basic } from '../support/caller.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
 
 const masterKey = randomBytes(32);
 let dataDir: string;

@@ -3,11 +3,11 @@
  * nothing is signed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic } from '../support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { signRequest } from '../support/requests.ts';
-import { basic } from '../workflows/http.ts';
 
 const redis = testRedis();
 let server: RunningRedis;

@@ -1,8 +1,5 @@
 /** The typed producer beside a real service, without HTTP but where it says so. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { signCms } from '../../src/pki/cms.ts';
-import { verifySignature } from '../../src/pki/verify.ts';
-import { fault } from '../../src/protocol/fault.ts';
 import {
   InvalidRequestError,
   NoResultError,
@@ -10,7 +7,10 @@ import {
   type SignatureHandle,
   type SignatureInput,
   type SignatureQueue,
-} from '../../src/queue/index.ts';
+} from '../../src/package/queue.ts';
+import { signCms } from '../../src/pki/cms.ts';
+import { verifySignature } from '../../src/pki/verify.ts';
+import { fault } from '../../src/protocol/fault.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

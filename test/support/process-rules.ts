@@ -2,8 +2,8 @@
  * What the definition of a process says about its published view. Knows nothing of how the chart
  * decides.
  */
-import type { Condition, PlanStep } from '../../machines/process-plan.ts';
-import type { ProcessView, StepView } from '../../machines/process-report.ts';
+import type { Condition, PlanStep } from '../../parts/processes/charts/process-plan.ts';
+import type { ProcessView, StepView } from '../../parts/processes/charts/process-report.ts';
 
 const holds = (condition: Condition | undefined, steps: readonly StepView[]): boolean => {
   if (condition === undefined) return true;

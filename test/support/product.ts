@@ -6,6 +6,9 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts as partsOfProduct } from '../../parts/parts.ts';
+import { workflowsIn } from '../../parts/processes/open-workflows.ts';
+import { createProcesses } from '../../parts/processes/part.ts';
+import { asServiceWorkflow, type Workflows } from '../../parts/processes/workflows/workflows.ts';
 import { parseConfiguration } from '../../src/configuration/load.ts';
 import type { Configuration } from '../../src/configuration/schema.ts';
 import { listen } from '../../src/http/server.ts';
@@ -13,9 +16,8 @@ import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-o
 import { createEventLog, createLogger } from '../../src/logger.ts';
 import type { Part } from '../../src/part.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
-import { claimCharts } from '../../src/product/charts-at-start.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
-import { queuesOf } from '../../src/product/part-rooms.ts';
+import { prepareParts, queuesOf } from '../../src/product/part-rooms.ts';
 import { claimStore } from '../../src/product/redis-at-start.ts';
 import {
   startWorkerSide,
@@ -35,6 +37,8 @@ export type Json = any;
 export interface TestProduct {
   readonly core: Core;
   readonly api: ApiSide;
+  /** The instances of processes and of the charts, without the limits of the API. */
+  readonly workflows: Workflows;
   readonly configuration: Configuration;
   /** Everything that was logged, line by line. */
   readonly logged: readonly string[];
@@ -120,7 +124,7 @@ export const startTestProduct = async (
     operations = false,
     processMetrics = false,
     variables = {},
-    parts = partsOfProduct,
+    parts: given = partsOfProduct,
     textTimeoutMs,
     charts = [],
   }: TestProductOptions = {},
@@ -139,6 +143,9 @@ export const startTestProduct = async (
     asked.push(`${msspTransId} ${attempt}`);
   };
   const logger = createLogger('debug', { write });
+  const parts = given.map((part) =>
+    part.name === 'processes' ? createProcesses(charts) : part,
+  );
   const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
@@ -149,13 +156,12 @@ export const startTestProduct = async (
     onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
     variables,
-    charts,
     parts,
   });
   await core.keyPlace.open();
   await core.ready();
   await claimStore(core);
-  await claimCharts(core).catch(async (error: unknown) => {
+  await prepareParts(core).catch(async (error: unknown) => {
     await core.close();
     throw error;
   });
@@ -197,10 +203,20 @@ export const startTestProduct = async (
     );
     return { status: response.status, body: await response.json() };
   };
+  let ownShards: readonly Shard[] | undefined;
+  let workflows: Workflows | undefined;
   return {
     url: address,
     core,
     api,
+    get workflows() {
+      ownShards ??= core.shardsOver(core.commands);
+      workflows ??= workflowsIn(
+        { shards: ownShards, retention: core.retention, now: core.now },
+        charts.map(asServiceWorkflow),
+      );
+      return workflows;
+    },
     configuration,
     logged,
     post,
@@ -241,6 +257,7 @@ export const startTestProduct = async (
       await api.close();
       await server?.drain();
       await workerSide?.close();
+      if (ownShards !== undefined) await closeShards(ownShards);
       await core.close();
     },
   };

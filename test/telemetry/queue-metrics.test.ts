@@ -26,7 +26,7 @@ beforeAll(() => {
     redis: client,
     prefix,
     shards: 2,
-    queues: ['callbacks'],
+    queues: ['callbacks', 'workflows'],
     onError: () => undefined,
   });
 });
@@ -153,7 +153,7 @@ describe('ages', () => {
   });
 
   it('of workflows are told, too', async () => {
-    await shardAt(1).workflows.queue.add('process', {}, { timestamp: time - 20_000 });
+    await queueOf(shardAt(1), 'workflows').queue.add('process', {}, { timestamp: time - 20_000 });
     const about = { queue: 'workflows', shard: '1', state: 'waiting' };
     expect((await look()).valueOf(age, about)).toBe(21);
   });

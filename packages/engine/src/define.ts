@@ -18,7 +18,7 @@ import type { InstanceRecord } from './record.ts';
 import { type AnyEvent, type Checked, checkBy, checkEvent, type StandardSchema } from './schema.ts';
 import { decode } from './values.ts';
 
-/** Of names. Two dashes in a row are for the ids of instances (src/workflows/contract.ts). */
+/** Of names. Two dashes in a row are for the ids of instances. */
 export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
 
 /** How often an activity is tried, and how long each try may take. Durations in milliseconds. */

@@ -277,7 +277,7 @@ describe('a callback of a process that was given up', () => {
     const deadline = 'P1D';
     const start = (process: string) => {
       const input = { deadline, steps: [{ name: 'Board', ask: 'page', signers }] };
-      return stage.product.api.workflows.start(shop, 'process', input, process);
+      return stage.product.workflows.start(shop, 'process', input, process);
     };
     for (const name of ['contract-1', 'contract-2'])
       expect((await start(name)).kind).toBe('started');

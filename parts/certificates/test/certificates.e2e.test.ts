@@ -8,12 +8,12 @@ import { verifySignature } from '../../../src/pki/verify.ts';
 import { createCustodyStore } from '../../../src/product/custody-store.ts';
 import { expectFault, expectSignature, send, sign } from '../../../test/http/wire.ts';
 import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
+import { basic } from '../../../test/support/caller.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { profileRequest, signRequest } from '../../../test/support/requests.ts';
-import { basic } from '../../../test/workflows/http.ts';
 
 const redis = testRedis();
 const otherRedis = testRedis();

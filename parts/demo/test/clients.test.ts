@@ -35,7 +35,14 @@ describe('the demo clients', () => {
   });
 
   it('are those of a sandbox alone', () => {
-    const settings = { applicationProviders: [], subscribers: [], operations: {} };
+    const settings = {
+      applicationProviders: [],
+      subscribers: [],
+      operations: {},
+      protocol: { authorities: [] },
+      receipt: { timeoutSeconds: 60 },
+      queue: {},
+    };
     expect(demo.oauthClients?.({ ...settings, sandbox: false }, publicUrl)).toEqual([]);
     expect(demo.oauthClients?.({ ...settings, sandbox: true }, publicUrl)).toEqual(
       demoClients(publicUrl),

@@ -15,7 +15,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
-import { verifyEvidence } from '../../../src/evidence/verify-evidence.ts';
 import { createLogins } from '../../../src/oauth/logins.ts';
 import { verifySignature } from '../../../src/pki/verify.ts';
 import { faultCodes, faultTable } from '../../../src/protocol/fault.ts';
@@ -33,6 +32,7 @@ import {
   signRequest,
   statusRequest,
 } from '../../../test/support/requests.ts';
+import { verifyEvidence } from '../../processes/evidence/verify-evidence.ts';
 import { createPollPlaces } from '../gateways.ts';
 
 const redis = testRedis();

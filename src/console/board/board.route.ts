@@ -7,7 +7,7 @@
  *
  * bull-board knows no roles, so there is one board for viewers and one for the others. The job of
  * one transaction shows what its page in the console shows, and is recorded in the audit log in the
- * same way. Parents and children are those of workflows (flow.ts).
+ * same way. Parents and children of a job are for parts to know (`flowOf`).
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import { answer, refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import { seesPeople } from '../redaction.ts';
 import type { Details } from '../transaction-detail.ts';
-import { readFlow } from './flow.ts';
+import type { Flow } from './board-part.ts';
 
 const basePath = '/admin/queues';
 
@@ -58,9 +58,12 @@ export const createBoardRoutes = (
 
   const isSignatures = (name: string): boolean => /^(?:\d+-)?signatures$/.test(name);
 
-  routes.get('/api/queues/:queue/:job/flow', async (c) =>
-    answer(await readFlow(deps, c.req.param('job'))),
-  );
+  routes.get('/api/queues/:queue/:job/flow', async (c) => {
+    const nodeId = c.req.param('job');
+    const part = deps.parts.find(({ flowOf }) => flowOf !== undefined);
+    const alone: Flow = { nodeId, isFlowNode: false, flowRoot: null };
+    return answer((await part?.flowOf?.(nodeId)) ?? alone);
+  });
 
   routes.get('/api/queues/:queue/:job', async (c, next) => {
     const { queue, job } = c.req.param();

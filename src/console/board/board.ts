@@ -6,11 +6,9 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { Hono } from 'hono';
 import type { Role } from '../../operators/operator.ts';
-import { workflowQueueName } from '../../transactions/contract.ts';
 import { bulkQueueName, queuesIn } from '../../transactions/shards.ts';
-import { isInstanceOf, mailWorkflowName } from '../../workflows/contract.ts';
 import type { ConsoleDeps } from '../deps.ts';
-import { queuePrefix } from './flow.ts';
+import { type BoardQueue, queuePrefix, transactionPageOf } from './board-part.ts';
 import { redactJob } from './shown-job.ts';
 
 /** The clock of the console, and of the log. */
@@ -25,56 +23,57 @@ const utc = {
   ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
 };
 
-/** A callback and a receipt are named after their transaction, whose page shows them. */
-const pageOf = (queue: string, given: unknown): string => {
-  const id = String(given);
-  if (queue === bulkQueueName) return `/admin/replays/${encodeURIComponent(id)}`;
-  // A mail has no page.
-  if (queue === workflowQueueName)
-    return isInstanceOf(id, mailWorkflowName)
-      ? '/admin/workflows'
-      : `/admin/workflows/${encodeURIComponent(id)}`;
-  const [transaction = ''] = id.split('-', 1);
-  if (transaction === 'process') return '/admin/workflows';
-  return `/admin/transactions/${encodeURIComponent(transaction)}`;
-};
+/** A receipt is named after its transaction, whose page shows it. */
+const pageOf = (queue: string, id: string, part: BoardQueue | undefined): string =>
+  queue === bulkQueueName
+    ? `/admin/replays/${encodeURIComponent(id)}`
+    : (part?.pageOf ?? transactionPageOf)(id);
 
 /** Redacts jobs for the role. Without buttons: each job leads to its page in the console. */
-const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
+const createAdapter = (
+  queue: Queue,
+  prefix: string,
+  role: Role,
+  part?: BoardQueue,
+): BullMQAdapter => {
   const adapter = new BullMQAdapter(queue, {
     prefix,
     readOnlyMode: true,
     allowRetries: false,
-    externalJobUrl: ({ id }) => ({ href: pageOf(queue.name, id) }),
+    externalJobUrl: ({ id }) => ({ href: pageOf(queue.name, String(id), part) }),
   });
   const getJob = adapter.getJob.bind(adapter);
   const getJobs = adapter.getJobs.bind(adapter);
   adapter.getJob = async (id) => {
     try {
       const job = await getJob(id);
-      return job && redactJob(job, role);
+      return job && redactJob(job, role, part);
     } catch {
       // The id may be the name of another key of the queue.
       return undefined;
     }
   };
   adapter.getJobs = async (...range) =>
-    (await getJobs(...range)).map((job) => redactJob(job, role));
+    (await getJobs(...range)).map((job) => redactJob(job, role, part));
   // We write no logs into jobs, and cannot redact those of others.
   adapter.getJobLogs = async () => [];
   return adapter;
 };
 
 export const createBoard = (
-  { shards, replays }: ConsoleDeps,
+  { shards, replays, parts }: ConsoleDeps,
   role: Role,
   basePath: string,
 ): Hono => {
   const adapter = new HonoAdapter(serveStatic);
   adapter.setBasePath(basePath);
   // With several shards the names begin with the number of the shard.
+  const board: Readonly<Record<string, BoardQueue>> = Object.assign(
+    {},
+    ...parts.map((part) => part.board),
+  );
   const queues = queuesIn(shards).map(({ shard, queue }) =>
-    createAdapter(queue, queuePrefix(shards, shard), role),
+    createAdapter(queue, queuePrefix(shards, shard), role, board[queue.name]),
   );
   createBullBoard({
     queues: [...queues, createAdapter(replays.queue, '', role)],

@@ -5,13 +5,12 @@
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { readJobName } from '../../../packages/engine/src/define.ts';
 import { rowOf } from '../../history/row.ts';
 import type { Role } from '../../operators/operator.ts';
 import { faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';
-import { signatureQueueName, workflowQueueName } from '../../transactions/contract.ts';
-import { ownIdOf } from '../../workflows/contract.ts';
+import { signatureQueueName } from '../../transactions/contract.ts';
 import { seesPeople, shownNumber, shownRow } from '../redaction.ts';
+import type { BoardQueue, ShownJob } from './board-part.ts';
 
 const optional = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
 
@@ -35,15 +34,7 @@ const bulkSchema = z.object({
   total: z.number(),
 });
 
-/** The record of an instance of a workflow, without what applications and people have written. */
-const recordSchema = z.object({ workflow: z.string(), version: z.number(), value: z.unknown() });
-
 const resultSchema = z.object({ receipt: z.string() });
-
-interface ShownJob {
-  readonly name?: string;
-  readonly data: object;
-}
 
 const shownTransaction = (role: Role, { id = '', ...job }: Job): ShownJob => {
   const { data, timestamp, finishedOn, attemptsMade, failedReason, returnvalue, progress } = job;
@@ -72,17 +63,6 @@ const shownOther = (role: Role, { data }: Job): ShownJob => {
   return { name, data: { ...other, msisdn } };
 };
 
-/** Neither input nor context: other programs and people have written them. */
-const shownInstance = ({ id = '', name: jobName, data, progress }: Job): ShownJob => {
-  const { version, value: state } = recordSchema.safeParse(progress).data ?? {};
-  const { name, version: named } = readJobName(jobName);
-  const apId = z.looseObject({ apId: z.string() }).safeParse(data).data?.apId;
-  return {
-    name: [apId, name, ownIdOf(id, name)].filter(Boolean).join(' · '),
-    data: { apId, workflow: name, version: version ?? named, state },
-  };
-};
-
 /** The code and its name, or that it was no fault. The detail may quote a person. */
 const shownReason = (role: Role, line: string): string => {
   const fault = parseFaultLine(line);
@@ -91,12 +71,10 @@ const shownReason = (role: Role, line: string): string => {
 };
 
 /** @returns The same job. Its JSON now has only what the role may see. */
-export const redactJob = (job: Job, role: Role): Job => {
+export const redactJob = (job: Job, role: Role, part?: BoardQueue): Job => {
   const isTransaction = job.queueName === signatureQueueName;
   const { name = job.name, data } =
-    job.queueName === workflowQueueName
-      ? shownInstance(job)
-      : (isTransaction ? shownTransaction : shownOther)(role, job);
+    part?.shown?.(job) ?? (isTransaction ? shownTransaction : shownOther)(role, job);
   const returnvalue = isTransaction ? null : (resultSchema.safeParse(job.returnvalue).data ?? null);
   const failedReason = job.failedReason ? shownReason(role, job.failedReason) : '';
   const whole = job.toJSON.bind(job);

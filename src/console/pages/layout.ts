@@ -26,7 +26,6 @@ export interface PageParts {
 const ownSections = [
   ['overview', '/admin', 'Overview', 'viewer'],
   ['transactions', '/admin/transactions', 'Transactions', 'viewer'],
-  ['workflows', '/admin/workflows', 'Workflows', 'viewer'],
   ['refusals', '/admin/refusals', 'Refused', 'viewer'],
   ['replays', '/admin/replays', 'Replays', 'viewer'],
   ['queues', '/admin/queues', 'Queues', 'viewer'],

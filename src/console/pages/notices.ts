@@ -8,11 +8,6 @@ import type { Frame, NoticeText } from '../part.ts';
 import { banner, type Html, nothing } from './markup.ts';
 
 const notices = {
-  'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
-  'workflow-replayed': ['good', 'Runs again', 'Its chart gets REPLAY.'],
-  'event-taken': ['good', 'Sent', 'The workflow has taken the event.'],
-  'event-data': ['bad', 'Not sent', 'Choose a type, and give the other members as a JSON object.'],
-  asked: ['good', 'Asked again', 'The signatures of the others stay.'],
   replayed: ['good', 'Replayed', 'A new attempt has begun.'],
   cancelled: ['good', 'Cancelled', 'The person is not asked any more.'],
   more: ['bad', 'There are more now', 'Look at the new numbers before you start.'],

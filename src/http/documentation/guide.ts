@@ -1,6 +1,7 @@
 /** What to know before the first call, and what to do with a signature. */
 import { html } from 'hono/html';
 import type { ProtocolRules } from '../../protocol/rules.ts';
+import type { DescribedPart } from './described-part.ts';
 import { type Section, table, words } from './markup.ts';
 
 /** A page of a part with which people begin. */
@@ -21,6 +22,8 @@ export interface DocumentationFacts {
   /** Accepts any AP_ID and knows the test numbers. */
   readonly sandbox: boolean;
   readonly entrances: readonly Entrance[];
+  /** What parts say of their routes. */
+  readonly described: readonly DescribedPart[];
   readonly maxBodyBytes: number;
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMachine, setup } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
-import { signerMachine } from '../../../machines/signer.machine.ts';
+import { signerMachine } from '../../../parts/processes/charts/signer.machine.ts';
 import { machineSvg, trailOf, valueText } from '../../../src/console/pages/machine-chart.ts';
 import {
   pathOf,

@@ -2,9 +2,9 @@
  * What is known of each process from outside: its definition, answers over HTTP, callbacks, the
  * transactions and prompts of its people.
  */
-import type { PlanStep, ProcessPlan } from '../../../machines/process-plan.ts';
-import { definitionSchema } from '../../../src/workflows/definition.ts';
-import { planOf } from '../../../src/workflows/plan.ts';
+import type { PlanStep, ProcessPlan } from '../../../parts/processes/charts/process-plan.ts';
+import { definitionSchema } from '../../../parts/processes/workflows/definition.ts';
+import { planOf } from '../../../parts/processes/workflows/plan.ts';
 import { type Evidence, hindrances, type Violation } from '../evidence.ts';
 import { excused } from '../excuses.ts';
 import { processesId } from '../people.ts';

@@ -2,9 +2,9 @@
  * Invariants of signature processes. The checks know the definition and what can be seen from
  * outside, and nothing of how the chart decides.
  */
-import type { PlanStep } from '../../../machines/process-plan.ts';
-import type { SignerView } from '../../../machines/process-report.ts';
-import { maxAsks } from '../../../machines/signer.machine.ts';
+import type { PlanStep } from '../../../parts/processes/charts/process-plan.ts';
+import type { SignerView } from '../../../parts/processes/charts/process-report.ts';
+import { maxAsks } from '../../../parts/processes/charts/signer.machine.ts';
 import { stepProblems } from '../../support/process-rules.ts';
 import type { Evidence, Violation } from '../evidence.ts';
 import type { Answer } from '../process-clients.ts';
@@ -21,7 +21,7 @@ import {
 } from './process-known.ts';
 import { processTimers } from './process-timers.ts';
 
-/** Of one number: so many prompts at once, and one more in so long (workers/sign-activity.ts). */
+/** Of one number: so many prompts at once, and one more in so long (parts/processes/activities/sign-activity.ts). */
 const promptsAtOnce = 6;
 const promptEveryMs = 10_000;
 /** A place is taken before the transaction is added; a fault may come in between. */

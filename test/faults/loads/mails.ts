@@ -194,7 +194,7 @@ export const lookAtMails = async (runs: readonly MailRun[], url: string): Promis
   for (const { id, looks } of runs) looks.push(await call(url, 'GET', `/${id}`));
 };
 
-/** A mail that was refused is sent again after 5 s, 10 s and so on (src/tasks/signer-mail.ts). */
+/** A mail that was refused is sent again after 5 s, 10 s and so on (tasks/signer-mail.ts). */
 const retryMs = 5000;
 
 type Rule = (run: MailRun, evidence: Evidence) => Iterable<Omit<Violation, 'id'>>;

@@ -1,0 +1,293 @@
+/**
+ * Life of one signature process: several people sign, step by step. Each signer of the open step is
+ * a child (signer.machine.ts).
+ *
+ * steps         `choosing` takes the next step whose condition holds. `open` waits for its signers.
+ *               `closing` withdraws the prompts of those who need not sign any more, and waits
+ *               until each child has ended.
+ * compensation  The process has failed or was cancelled after somebody had signed: the steps for
+ *               this case run in the same way. CANCEL and deadlines of the process no longer count.
+ * attesting     The evidence of what was signed is made.
+ * unattested    It could not be made. It is tried each hour. CANCEL ends the process without it, as
+ *               what it would have been.
+ * completed     Every step is over.
+ * failed        `context.failure` says why.
+ * cancelled     By the application or an operator.
+ *
+ * P1  A step begins only when all children of the step before have ended.
+ * P2  A step is decided once. What its signers do later changes nothing.
+ * P3  The first failure stands. A process ends once; nothing replays it then.
+ * P4  A signer that was not reached rests in the open step. AGAIN asks them alone.
+ *
+ * Each event has the time `at` which it came, milliseconds since the epoch.
+ */
+import { assign, enqueueActions, fromPromise, setup } from 'xstate';
+import { timeOf } from '../../../machines/signature.machine.ts';
+import {
+  askAgain,
+  askAll,
+  endStep,
+  escalate,
+  failureBy,
+  failWith,
+  linkedBranches,
+  notifyEnd,
+  type ProcessEvent,
+  type ProcessNotice,
+  passOver,
+  revokeLink,
+  revokeNow,
+  type Tell,
+  takeEnd,
+  takeError,
+  takeUnreached,
+  tellNow,
+  withdrawAll,
+} from './process-actions.ts';
+import type { ProcessPlan } from './process-plan.ts';
+import {
+  againBranch,
+  beginCompensation,
+  branchesOf,
+  type Failure,
+  hasSignatures,
+  isDone,
+  isSkipped,
+  isUnmet,
+  itemNow,
+  liveBranches,
+  lossOf,
+  type ProcessContext,
+  reopened,
+  stepNow,
+  withBranch,
+  withoutProofs,
+  withStep,
+} from './process-progress.ts';
+import {
+  outcomeOf,
+  type ProcessReport,
+  type ProcessResult,
+  reportOf,
+  resultOfProcess,
+} from './process-report.ts';
+import { signerMachine } from './signer.machine.ts';
+
+export const processVersion = 1;
+
+/** Further tries of the evidence, each ten seconds after the one before. */
+const maxSoonAttests = 30;
+
+export interface ProcessInput extends ProcessPlan {
+  readonly at: number;
+}
+
+const begun = ({ at, ...plan }: ProcessInput): ProcessContext => ({
+  ...plan,
+  createdAt: at,
+  step: 0,
+  progress: [],
+});
+
+const remaining = (until: number, event: unknown): number => Math.max(until - timeOf(event), 0);
+
+const expire = {
+  target: '.closing',
+  actions: {
+    type: 'fail',
+    params: ({ context, event }: { readonly context: ProcessContext; readonly event: unknown }) =>
+      failureBy('EXPIRED', { context, event }),
+  },
+} as const;
+
+/** Both phases go through their items in this way. */
+const walk = {
+  choosing: {
+    always: [
+      { guard: 'isOver', target: '#process.deciding' },
+      { guard: 'isTell', actions: 'tellNow' },
+      { guard: 'isRevoke', actions: 'revokeNow' },
+      { guard: 'isSkipped', actions: 'skip' },
+      { target: 'open' },
+    ],
+  },
+  open: {
+    entry: 'askAll',
+    always: [
+      { guard: 'isTooLate', target: 'closing', actions: 'expireStep' },
+      { guard: 'isDone', target: 'closing', actions: { type: 'decide', params: 'done' } },
+      { guard: 'isLost', target: 'closing', actions: 'lose' },
+      { guard: 'isUnmet', target: 'closing', actions: { type: 'decide', params: 'unmet' } },
+    ],
+    after: {
+      stepDeadline: [
+        { guard: 'endsByDeadline', target: 'closing', actions: 'expireStep' },
+        { target: 'closing', actions: { type: 'decide', params: 'unmet' } },
+      ],
+      escalation: { guard: 'escalates', actions: 'escalate' },
+    },
+    on: {
+      'xstate.done.actor.*': { actions: 'takeEnd' },
+      'xstate.error.actor.*': { actions: 'takeError' },
+      UNREACHED: { actions: 'takeUnreached' },
+      ASKED: { actions: 'takeAsked' },
+      UNDELIVERED: { actions: 'takeUndelivered' },
+      AGAIN: { guard: 'mayAskAgain', actions: 'askAgain' },
+      REVOKE_LINK: { guard: 'hasLink', actions: 'revokeLink' },
+    },
+  },
+  closing: {
+    entry: 'withdrawAll',
+    always: { guard: 'isClosed', target: 'choosing', actions: 'endStep' },
+    on: {
+      'xstate.done.actor.*': { actions: 'takeEnd' },
+      'xstate.error.actor.*': { actions: 'takeError' },
+    },
+  },
+} as const;
+
+export const processMachine = setup({
+  types: {
+    context: {} as ProcessContext,
+    events: {} as ProcessEvent,
+    input: {} as ProcessInput,
+    output: {} as ProcessResult,
+  },
+  actors: {
+    signer: signerMachine,
+    /** Makes the evidence: a compact JWS. */
+    attest: fromPromise<string, ProcessReport>(() =>
+      Promise.reject(new Error('The activity attest is not provided')),
+    ),
+  },
+  actions: {
+    /** Effects: the worker implements them. */
+    notifyProcess: (_, _notice: ProcessNotice) => {},
+    tell: (_, _tell: Tell) => {},
+
+    askAll: enqueueActions((given) => askAll(given as never)),
+    escalate: enqueueActions((given) => escalate(given as never)),
+    askAgain: enqueueActions((given) => askAgain(given as never)),
+    revokeLink: enqueueActions((given) => revokeLink(given as never)),
+    takeEnd: enqueueActions((given) => takeEnd(given as never)),
+    takeError: enqueueActions((given) => takeError(given as never)),
+    takeUnreached: enqueueActions((given) => takeUnreached(given as never)),
+    takeAsked: assign(({ context, event }) =>
+      event.type === 'ASKED' ? reopened(context, event.child) : {},
+    ),
+    takeUndelivered: assign(({ context, event }) =>
+      event.type === 'UNDELIVERED'
+        ? withBranch(context, event.child, { undelivered: { at: timeOf(event), code: event.code } })
+        : {},
+    ),
+    decide: assign(({ context }, state: 'done' | 'unmet') => withStep(context, { state })),
+    lose: assign(({ context, event }) =>
+      failWith(context, failureBy(lossOf(context) ?? 'REFUSED', { context, event })),
+    ),
+    expireStep: assign(({ context, event }) =>
+      failWith(context, failureBy('EXPIRED', { context, event })),
+    ),
+    fail: assign(({ context }, failure: Failure) => failWith(context, failure)),
+    withdrawAll: enqueueActions((given) => withdrawAll(given as never)),
+    endStep: enqueueActions((given) => endStep(given as never)),
+    skip: assign(({ context, event }) => passOver(context, 'skipped', event)),
+    tellNow: enqueueActions((given) => tellNow(given as never)),
+    revokeNow: enqueueActions((given) => revokeNow(given as never)),
+    compensate: assign(({ context }) => beginCompensation(context)),
+    notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
+    countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
+    noteEvidence: assign(({ context }, evidence: string) => ({
+      evidence,
+      ...withoutProofs(context),
+    })),
+  },
+  guards: {
+    isOver: ({ context }) =>
+      itemNow(context) === undefined || (context.failure !== undefined && !context.compensates),
+    isTell: ({ context }) => 'tell' in (itemNow(context) ?? {}),
+    isRevoke: ({ context }) => 'revoke' in (itemNow(context) ?? {}),
+    isSkipped: ({ context }) => isSkipped(context),
+    isDone: ({ context }) => isDone(context),
+    isLost: ({ context }) => lossOf(context) !== undefined,
+    isUnmet: ({ context }) => isUnmet(context),
+    isClosed: ({ context }) => liveBranches(context).length === 0,
+    isTooLate: ({ context }) =>
+      branchesOf(context).length === 0 && stepNow(context)?.onDeadline === 'fail',
+    endsByDeadline: ({ context }) => stepNow(context)?.onDeadline === 'fail',
+    escalates: ({ context }) => stepNow(context)?.escalate !== undefined,
+    mayAskAgain: ({ context, event }) =>
+      event.type === 'AGAIN' && againBranch(context, event) !== undefined,
+    hasLink: ({ context, event }) => linkedBranches(context, event).length > 0,
+    isUnfailed: ({ context }) => context.failure === undefined,
+    isToCompensate: ({ context }) =>
+      context.failure !== undefined &&
+      context.compensation.length > 0 &&
+      !context.compensates &&
+      hasSignatures(context),
+    mayAttestSoon: ({ context: { attests = 0 } }) => attests < maxSoonAttests,
+    hasFailed: ({ context }) => outcomeOf(context) === 'failed',
+    isCancelled: ({ context }) => outcomeOf(context) === 'cancelled',
+  },
+  delays: {
+    deadline: ({ context, event }) => remaining(context.deadline, event),
+    stepDeadline: ({ context, event }) => {
+      const { deadline } = stepNow(context) ?? {};
+      if (deadline === undefined) return remaining(context.deadline, event);
+      return 'at' in deadline ? remaining(deadline.at, event) : deadline.afterMs;
+    },
+    // A time that never comes needs no timer in the record.
+    escalation: ({ context }) => stepNow(context)?.escalate?.afterMs ?? Number.POSITIVE_INFINITY,
+  },
+}).createMachine({
+  id: 'process',
+  initial: 'steps',
+  context: ({ input }) => begun(input),
+  output: ({ context }) => resultOfProcess(context),
+  states: {
+    steps: {
+      initial: 'choosing',
+      after: { deadline: { guard: 'isUnfailed', ...expire } },
+      on: {
+        CANCEL: {
+          guard: 'isUnfailed',
+          target: '.closing',
+          actions: { type: 'fail', params: (given) => failureBy('CANCELLED', given) },
+        },
+      },
+      states: walk,
+    },
+    deciding: {
+      always: [
+        { guard: 'isToCompensate', target: 'compensation', actions: 'compensate' },
+        { target: 'attesting' },
+      ],
+    },
+    compensation: { initial: 'choosing', states: walk },
+    attesting: {
+      invoke: {
+        src: 'attest',
+        input: ({ context }) => reportOf(context),
+        onDone: {
+          target: 'ending',
+          actions: { type: 'noteEvidence', params: ({ event }) => event.output },
+        },
+        onError: [
+          { guard: 'mayAttestSoon', target: 'pausing', actions: 'countAttest' },
+          { target: 'unattested' },
+        ],
+      },
+    },
+    pausing: { after: { 10000: 'attesting' } },
+    unattested: { after: { 3600000: 'attesting' }, on: { CANCEL: 'ending' } },
+    ending: {
+      always: [
+        { guard: 'hasFailed', target: 'failed' },
+        { guard: 'isCancelled', target: 'cancelled' },
+        { target: 'completed' },
+      ],
+    },
+    completed: { type: 'final', entry: 'notifyEnd' },
+    failed: { meta: { job: 'failed' }, entry: 'notifyEnd' },
+    cancelled: { meta: { job: 'failed' }, entry: 'notifyEnd' },
+  },
+});

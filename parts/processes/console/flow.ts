@@ -1,0 +1,130 @@
+/**
+ * Parents and children of a job, for the queue board: instances of workflows, and the transactions
+ * that they have asked for.
+ *
+ * BullMQ's own parents are not used, because a parent of BullMQ waits until its children have
+ * ended, and an instance goes on meanwhile. What is shown is what is stored: the record of an
+ * instance names the activities that are open, and the job of a transaction has the token of the
+ * activity that waits for it. So a job that is gone is not shown.
+ */
+import type { Queue } from 'bullmq';
+import { readToken, tokenOf } from '../../../packages/engine/src/activities.ts';
+import { readJobName } from '../../../packages/engine/src/define.ts';
+import type { Instance } from '../../../packages/engine/src/engine.ts';
+import {
+  activitiesIn,
+  type ChartRecord,
+  type ChildActor,
+  isActivity,
+} from '../../../packages/engine/src/record.ts';
+import { type Flow, type FlowNode, queuePrefix } from '../../../src/console/board/board-part.ts';
+import { shardFor } from '../../../src/transactions/answers.ts';
+import { transactionOfRun } from '../../../src/transactions/ids.ts';
+import type { Shard } from '../../../src/transactions/shards.ts';
+import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
+import type { SignerContext } from '../charts/signer-contract.ts';
+import { workflowsOf } from '../queue.ts';
+import { processName } from '../workflows/stock-process.ts';
+import type { WorkflowConsoleDeps } from './deps.ts';
+
+type FlowDeps = Pick<WorkflowConsoleDeps, 'shards' | 'workflows'>;
+
+/** Jobs that are read for one flow. */
+const maxNodes = 500;
+
+const workflowsAt = (shards: readonly Shard[], queue: Queue): string => {
+  const index = shards.findIndex(
+    (shard) => workflowsOf(shard).queue.qualifiedName === queue.qualifiedName,
+  );
+  return `${queuePrefix(shards, index)}${queue.name}`;
+};
+
+/** The page of an instance on the board. */
+export const boardPathOf = ({ shards, workflows }: FlowDeps, id: string): string =>
+  `/admin/queues/queue/${workflowsAt(shards, workflows.locate(id).queue)}/${encodeURIComponent(id)}`;
+
+/**
+ * MSSP_TransIDs that the process and its signers keep. Other programs may have written the record.
+ */
+const keptBy = ({ record }: Instance): readonly string[] => {
+  if (record?.workflow !== processName) return [];
+  const askedBy = ({ context }: ChartRecord): readonly string[] => {
+    const { asks = [] } = Object(context) as Partial<SignerContext>;
+    return asks.flatMap(({ msspTransId }) => msspTransId ?? []);
+  };
+  try {
+    const context = record.context as ProcessContext;
+    const signers = Object.values(record.children ?? {}).flatMap((child) =>
+      isActivity(child) ? [] : ((child as ChildActor).chart ?? []),
+    );
+    return [
+      ...itemsOf(context).flatMap((_, index) =>
+        (context.progress[index]?.branches ?? []).flatMap(({ msspTransId }) => msspTransId ?? []),
+      ),
+      ...signers.flatMap(askedBy),
+    ];
+  } catch {
+    return [];
+  }
+};
+
+/** @param nodeId Of a transaction, an instance or a child of one. */
+export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string): Promise<Flow> => {
+  /** Undefined for a job that is gone. */
+  const nodes = new Map<string, FlowNode | undefined>();
+  const found: Instance[] = [];
+  let root: FlowNode | undefined;
+
+  const add = (
+    node: Omit<FlowNode, 'children' | 'progress'>,
+    parent: FlowNode | undefined,
+  ): FlowNode => {
+    const added: FlowNode = { ...node, progress: 0, children: [] };
+    nodes.set(node.id, added);
+    root ??= added;
+    parent?.children.push(added);
+    return added;
+  };
+
+  const addInstance = async (id: string): Promise<FlowNode | undefined> => {
+    if (nodes.has(id) || nodes.size >= maxNodes) return nodes.get(id);
+    nodes.set(id, undefined);
+    const instance = await workflows.findInstance(id);
+    if (instance === undefined) return undefined;
+    const { queue } = workflows.locate(id);
+    const { name } = readJobName(instance.jobName);
+    found.push(instance);
+    return add(
+      { id, name, state: await queue.getJobState(id), queueName: workflowsAt(shards, queue) },
+      undefined,
+    );
+  };
+
+  const addTransaction = async (id: string): Promise<void> => {
+    const shard = shardFor(shards, id);
+    if (nodes.has(id) || nodes.size >= maxNodes || shard === undefined) return;
+    nodes.set(id, undefined);
+    const { queue, jobs } = shard.signatures;
+    const { answerTo } = Object((await jobs.read(id))?.data) as { readonly answerTo?: unknown };
+    // Other programs can write any token into their jobs.
+    const isOfRun =
+      typeof answerTo === 'string' && transactionOfRun(answerTo, shards.length) === id;
+    const asker = isOfRun ? readToken(answerTo) : undefined;
+    if (asker === undefined) return;
+    const parent = await addInstance(asker.instance);
+    const queueName = `${queuePrefix(shards, shard.index)}${queue.name}`;
+    add({ id, name: 'signature', state: await queue.getJobState(id), queueName }, parent);
+  };
+
+  await (shardFor(shards, nodeId) === undefined ? addInstance(nodeId) : addTransaction(nodeId));
+  // The list grows meanwhile.
+  for (const instance of found) {
+    for (const [path, { run }] of activitiesIn(instance.record))
+      await addTransaction(transactionOfRun(tokenOf(instance, path, run), shards.length));
+    for (const transaction of keptBy(instance)) await addTransaction(transaction);
+  }
+  for (const node of nodes.values())
+    node?.children.sort((one, other) => one.id.localeCompare(other.id));
+  const flowRoot = root !== undefined && root.children.length > 0 ? root : null;
+  return { nodeId, isFlowNode: flowRoot !== null, flowRoot };
+};

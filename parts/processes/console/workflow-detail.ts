@@ -1,0 +1,305 @@
+/**
+ * An instance of a workflow as the console shows it: the parts of its record, and its children.
+ *
+ * An access to the names and words of people is recorded in the audit log before they are shown,
+ * once in a session.
+ */
+
+import type { Workflow } from '../../../packages/engine/src/define.ts';
+import type { Instance } from '../../../packages/engine/src/engine.ts';
+import type { JournalEntry, ReadJournal } from '../../../packages/engine/src/journal.ts';
+import {
+  addressOf,
+  type ChartRecord,
+  type ChildActor,
+  type InstanceRecord,
+  isActivity,
+  pathOf,
+} from '../../../packages/engine/src/record.ts';
+import type { ConsoleSession } from '../../../src/console/deps.ts';
+import { seesPeople } from '../../../src/console/redaction.ts';
+import { doneBy } from '../../../src/operators/audit.ts';
+import type { Role } from '../../../src/operators/operator.ts';
+import { isStep } from '../charts/process-plan.ts';
+import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
+import { publishProcess, type StepView } from '../charts/process-report.ts';
+import type { SignerContext } from '../charts/signer-contract.ts';
+import { mailWorkflowName } from '../workflows/contract.ts';
+import type { ListedInstance } from '../workflows/listing.ts';
+import type { WorkflowView } from '../workflows/workflows.ts';
+import { createFindAsked } from './asked-transactions.ts';
+import type { WorkflowConsoleDeps } from './deps.ts';
+
+export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
+  /** Of the instance: what the list and the pages name it by. */
+  readonly instanceId: string;
+  readonly apId: string;
+}
+
+export interface ShownChild {
+  readonly id: string;
+  readonly name: string;
+  /** Of its chart in that of the parent. */
+  readonly src: string;
+  readonly state: unknown;
+  readonly status: 'open' | 'completed' | 'failed';
+  /** When its next timer is due, milliseconds since the epoch. */
+  readonly nextAt?: number | undefined;
+}
+
+export interface WorkflowEvent {
+  readonly at: number;
+  readonly what: string;
+  /** Step, or name of a person. */
+  readonly who?: string | undefined;
+  readonly msspTransId?: string | undefined;
+  /** A person's own words. */
+  readonly reason?: string | undefined;
+}
+
+export interface WorkflowDetail {
+  /**
+   * False when the service has no definition of this workflow (any more). Its jobs wait for one.
+   */
+  readonly isDefined: boolean;
+  /** It has failed, and its chart would take up another run. */
+  readonly mayReplay: boolean;
+  readonly instance: WorkflowRow;
+  /** Of a process. */
+  readonly steps?: readonly StepView[] | undefined;
+  /** What the workflow publishes; operators only. */
+  readonly context?: unknown;
+  readonly children: readonly ShownChild[];
+  /** The next timer of the instance and its children. */
+  readonly next?: { readonly at: number; readonly name: string } | undefined;
+  /** Oldest first. */
+  readonly timeline: readonly WorkflowEvent[];
+  /** For operators with the messages of errors. */
+  readonly journal: ReadJournal;
+}
+
+type Timer = NonNullable<InstanceRecord['timers']>[number];
+
+interface Child {
+  readonly id: string;
+  readonly name: string;
+  readonly src: string;
+  readonly chart: ChartRecord;
+  readonly timers: InstanceRecord['timers'];
+}
+
+/** `deadline`, from the event of an `after`. */
+const timerName = ({ event: { type } }: Timer): string =>
+  /^xstate\.after\.([^.]+)/.exec(type)?.[1] ?? type;
+
+const firstTimer = ({ timers = [] }: Pick<InstanceRecord, 'timers'>): Timer | undefined =>
+  timers.toSorted((one, other) => one.at - other.at)[0];
+
+const apIdOf = ({ data }: Instance): string => {
+  const { apId } = Object(data) as { readonly apId?: unknown };
+  return typeof apId === 'string' ? apId : '';
+};
+
+/** Other programs may have written the record. */
+const attempt = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
+
+const said = {
+  signed: 'Signed',
+  revoked: 'Signed',
+  refused: 'Refused',
+  unreached: 'Not reached',
+  rests: 'Not reached',
+} as const;
+
+const noMail = 'Mail not delivered';
+const withCode = (what: string, code: number | undefined): string =>
+  code === undefined ? what : `${what}: ${code}`;
+
+const processEvents = (
+  context: ProcessContext,
+  steps: readonly StepView[],
+): readonly WorkflowEvent[] => [
+  ...itemsOf(context).flatMap((item, index) => {
+    const { since, at, state } = context.progress[index] ?? {};
+    if (since === undefined) return [];
+    if (!isStep(item)) return 'revoke' in item ? [{ at: since, what: 'Signatures revoked' }] : [];
+    const who = item.name;
+    const begun = state === 'skipped' ? [] : [{ at: since, what: 'Step begun', who }];
+    return at === undefined ? begun : [...begun, { at, what: `Step ${state}`, who }];
+  }),
+  ...steps.flatMap(({ signers }) =>
+    signers.flatMap(({ name, state, at, msspTransId, reason, code, undelivered }) => {
+      const mail = undelivered && {
+        at: undelivered.at,
+        what: withCode(noMail, undelivered.code),
+        who: name,
+      };
+      const events: readonly WorkflowEvent[] = mail === undefined ? [] : [mail];
+      const what = said[state as keyof typeof said];
+      if (at === undefined || what === undefined) return events;
+      return [...events, { at, what: withCode(what, code), who: name, msspTransId, reason }];
+    }),
+  ),
+];
+
+const promptsOf = ({ asks, person }: SignerContext): readonly WorkflowEvent[] =>
+  asks.map(({ at, msspTransId }) => ({ at, what: 'Prompted', who: person.name, msspTransId }));
+
+/** Names and words of people are for operators. */
+const hideStep = (step: StepView): StepView => ({
+  ...step,
+  signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
+});
+
+/** A message may quote a person. */
+const hideMessage = (entry: JournalEntry): JournalEntry => {
+  if (!('error' in entry) || entry.error === undefined) return entry;
+  const { message: _, ...error } = entry.error;
+  return { ...entry, error };
+};
+
+export const createWorkflowDetails = (
+  deps: Pick<WorkflowConsoleDeps, 'workflows' | 'audit' | 'shards'>,
+) => {
+  const { workflows, audit } = deps;
+  const findAsked = createFindAsked(deps);
+
+  /** Of a chart of one's own. */
+  const signaturesOf = async (
+    instance: Instance,
+    workflow: Workflow,
+  ): Promise<readonly WorkflowEvent[]> => {
+    const asked = await findAsked(instance, workflow);
+    return asked.flatMap(({ msspTransId, state: who, askedAt, end }) => [
+      { at: askedAt, what: 'Asked to sign', who, msspTransId },
+      ...(end === undefined ? [] : [{ ...end, who, msspTransId }]),
+    ]);
+  };
+
+  const rowOf = (instance: Instance, role: Role): WorkflowRow => {
+    const { context: _, output: __, reason, ...view } = viewOf(instance);
+    return {
+      ...view,
+      instanceId: instance.id,
+      apId: apIdOf(instance),
+      // Whoever has cancelled it has written this.
+      reason: seesPeople(role) ? reason : undefined,
+    };
+  };
+  const viewOf = (instance: Instance): WorkflowView => {
+    const view = attempt(() => workflows.view(instance));
+    return view ?? workflows.view({ ...instance, record: undefined });
+  };
+  const workflowOf = ({
+    name,
+    version,
+  }: Pick<WorkflowView, 'name' | 'version'>): Workflow | undefined => {
+    const versions = workflows.versions(name);
+    return versions.find(({ chart }) => chart.version === version) ?? versions[0];
+  };
+
+  const find = async (id: string): Promise<Instance | undefined> => {
+    const instance = await workflows.findInstance(id);
+    // A mail to a signer is in no list.
+    return instance && viewOf(instance).name !== mailWorkflowName ? instance : undefined;
+  };
+
+  /** Child charts that have not ended. */
+  const childrenOf = ({ id, record }: Instance): readonly Child[] =>
+    Object.entries(record?.children ?? {}).flatMap(([name, child]) => {
+      const { src, run, chart } = child as ChildActor;
+      if (isActivity(child) || chart?.status !== 'active') return [];
+      const timers = record?.timers?.filter(({ from }) => from === run);
+      return [{ id: addressOf(id, pathOf('', name)), name, src, chart, timers }];
+    });
+  const shownChild = ({ id, name, src, chart, timers }: Child): ShownChild => ({
+    id,
+    name,
+    src,
+    state: chart.value,
+    status: 'open',
+    nextAt: firstTimer({ timers })?.at,
+  });
+
+  return {
+    /** Of a page of the list. Instances that are gone are left out. */
+    rows: async (
+      listed: readonly ListedInstance[],
+      role: Role,
+    ): Promise<readonly WorkflowRow[]> => {
+      const found = await Promise.all(listed.map(({ id }) => workflows.findInstance(id)));
+      return found.flatMap((instance) => (instance === undefined ? [] : [rowOf(instance, role)]));
+    },
+
+    workflowOf,
+
+    /** For an order. @param id As of `read`. */
+    find: async (id: string, role: Role): Promise<WorkflowRow | undefined> => {
+      const instance = await find(id);
+      return instance && rowOf(instance, role);
+    },
+
+    /**
+     * @param id Of an instance, not of a child.
+     * @throws when the access cannot be recorded.
+     */
+    read: async (id: string, session: ConsoleSession): Promise<WorkflowDetail | undefined> => {
+      const instance = await find(id);
+      if (instance === undefined) return undefined;
+      const { role } = session.operator;
+      if (seesPeople(role)) {
+        const entry = {
+          ...doneBy(session.operator),
+          action: 'view-sensitive',
+          target: id,
+        } as const;
+        await audit.record(entry, `view:${session.id}:${id}`);
+      }
+      const view = viewOf(instance);
+      const { record } = instance;
+      const isProcess = view.name === 'process';
+      const context = isProcess ? (record?.context as ProcessContext | undefined) : undefined;
+      const steps = context && attempt(() => publishProcess(context).steps);
+      const workflow = workflowOf(view);
+      const children = childrenOf(instance);
+      const signatures = isProcess || !workflow ? [] : await signaturesOf(instance, workflow);
+      const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
+      const prompts = isProcess
+        ? children.flatMap(
+            ({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [],
+          )
+        : [];
+      const next = record && firstTimer(record);
+      const { createdAt, endedAt, status } = view;
+      const timeline = [
+        { at: createdAt, what: 'Started' },
+        ...events,
+        ...prompts,
+        ...signatures,
+        ...(endedAt === undefined ? [] : [{ at: endedAt, what: `Ended: ${status}` }]),
+      ].toSorted((one, other) => one.at - other.at);
+      const isSeen = seesPeople(role);
+      const { entries, dropped } = await workflows.engine.journal(id);
+      return {
+        instance: rowOf(instance, role),
+        isDefined: workflow !== undefined,
+        mayReplay:
+          workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
+        steps: isSeen ? steps : steps?.map(hideStep),
+        ...(isSeen && { context: view.context }),
+        children: children.map(shownChild),
+        next: next && { at: next.at, name: timerName(next) },
+        journal: { entries: isSeen ? entries : entries.map(hideMessage), dropped },
+        timeline: isSeen
+          ? timeline
+          : timeline.map(({ at, what, msspTransId }: WorkflowEvent) => ({ at, what, msspTransId })),
+      };
+    },
+  };
+};

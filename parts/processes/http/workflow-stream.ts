@@ -1,0 +1,133 @@
+/** An instance of a workflow as HTTP shows it, and its changes as server-sent events. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Context } from 'hono';
+import { createEventStreams, type OpenStream } from '../../../src/event-stream.ts';
+import type { HttpLog } from '../../../src/http/log.ts';
+import type { ProcessView } from '../charts/process-report.ts';
+import { processName } from '../workflows/stock-process.ts';
+import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
+
+const maxInAll = 256;
+const maxOfOne = 16;
+/**
+ * In a sandbox anyone invents an AP_ID, and sixteen of them would have all streams. So applications
+ * that are not registered have a part, and of this those behind one address a part.
+ */
+const maxUnregistered = 192;
+const maxOfAddress = 64;
+/** Between two looks; longer while nothing changes. */
+const firstPauseMs = 200;
+const maxPauseMs = 3000;
+
+const isoOf = (at: number): string => new Date(at).toISOString();
+
+/** Of the stock process: each `at` is a time. Charts of one's own publish what they like. */
+const withTimes = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    (name === 'at' || name === 'revokedAt') && typeof member === 'number'
+      ? isoOf(member)
+      : withTimes(member),
+  ]);
+  return Object.fromEntries(members);
+};
+
+/** Adds the `link` of each signer that has one. @param links Of signers, by step and key. */
+const withLinks = (context: unknown, links: readonly SignerLink[]): unknown => {
+  const { steps = [], ...others } = context as ProcessView;
+  const linkOf = (step: string, key: string) =>
+    links.find((each) => each.step === step && each.key === key)?.link;
+  return {
+    ...others,
+    steps: steps.map(({ signers, ...step }) => ({
+      ...step,
+      signers: signers.map((signer) => ({ ...signer, link: linkOf(step.name, signer.key) })),
+    })),
+  };
+};
+
+export interface SignerLink {
+  readonly step: string;
+  readonly key: string;
+  /** The address of the signer's page. Whoever has it can read and decline: it is never logged. */
+  readonly link: string | undefined;
+}
+
+/** The links are read after the view, so its first turn may have been in between. */
+const presentProcess = ({ context, output }: WorkflowView, links: readonly SignerLink[]) => {
+  const linked = context === undefined || links.length === 0 ? context : withLinks(context, links);
+  return { context: withTimes(linked), output: withTimes(output) };
+};
+
+export const presentWorkflow = (view: WorkflowView, links: readonly SignerLink[] = []) => ({
+  ...view,
+  ...(view.name === processName && presentProcess(view, links)),
+  createdAt: isoOf(view.createdAt),
+  endedAt: view.endedAt === undefined ? undefined : isoOf(view.endedAt),
+});
+
+type Journal = NonNullable<Awaited<ReturnType<Workflows['journal']>>>;
+
+/** The path only where it is of a child. */
+export const presentJournal = ({ entries, dropped }: Journal) => ({
+  entries: entries.map(({ at, path, ...entry }) => ({
+    at: isoOf(at),
+    ...(path !== '' && { path }),
+    ...entry,
+  })),
+  dropped,
+});
+
+export const createWorkflowStreams = (
+  { find }: Pick<Workflows, 'find'>,
+  log: Pick<HttpLog, 'trouble'>,
+) => {
+  const stopped = new AbortController();
+  const limits = { stopping: stopped.signal, maxOfOne, maxInAll };
+  const openStream = createEventStreams({ ...limits, onError: log.trouble });
+
+  const tell = async (
+    { send, signal }: OpenStream,
+    look: () => Promise<WorkflowView | undefined>,
+  ): Promise<void> => {
+    let last = '';
+    let pauseMs = firstPauseMs;
+    while (!signal.aborted) {
+      const view = await look();
+      if (view === undefined) return;
+      const data = JSON.stringify(presentWorkflow(view));
+      const isOver = view.status !== 'open';
+      if (data !== last) await send(isOver ? 'end' : 'state', data);
+      if (isOver) return;
+      pauseMs = data === last ? Math.min(pauseMs * 1.3, maxPauseMs) : firstPauseMs;
+      last = data;
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+
+  return {
+    /** @param stranger The caller's address, for an application that is not registered. */
+    open: async (
+      c: Context,
+      apId: string,
+      name: string,
+      id: string,
+      stranger: { readonly origin: string } | undefined,
+    ): Promise<Response | 'stopping' | 'too-many' | 'unknown'> => {
+      const look = () => find(apId, name, id);
+      if ((await look()) === undefined) return 'unknown';
+      const within =
+        stranger === undefined
+          ? []
+          : [
+              { of: 'unregistered', max: maxUnregistered },
+              { of: `unregistered at ${stranger.origin}`, max: maxOfAddress },
+            ];
+      return openStream(c, apId, (stream) => tell(stream, look), { within });
+    },
+    /** Ends all of them, and lets no new one begin. */
+    close: (): void => stopped.abort(),
+  };
+};

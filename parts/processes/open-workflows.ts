@@ -1,0 +1,62 @@
+/** Instances of workflows in a process of the service, and the charts of its operator. */
+import type { Workflow } from '../../packages/engine/src/define.ts';
+import type { PartSettings } from '../../src/part.ts';
+import type { Shard } from '../../src/transactions/shards.ts';
+import type { ProcessShapes } from './configuration.ts';
+import { loadCharts } from './workflows/load.ts';
+import { createProcessWorkflow } from './workflows/stock-process.ts';
+import { asServiceWorkflow, createWorkflows, type Workflows } from './workflows/workflows.ts';
+
+/** As the service runs them, or what is wrong with their files. */
+export type LoadedCharts =
+  | { readonly ok: true; readonly value: readonly Workflow[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Loads the charts that the configuration names.
+ *
+ * @param directory What relative paths begin at; undefined where no files are read.
+ */
+export type OwnCharts = (
+  settings: Pick<PartSettings<ProcessShapes>, 'workflows'>,
+  directory: string | undefined,
+) => Promise<LoadedCharts>;
+
+/** @param given Charts that take the place of those in files. */
+export const createOwnCharts =
+  (given?: readonly Workflow[]): OwnCharts =>
+  async ({ workflows: files }, directory) => {
+    const loaded: LoadedCharts =
+      given === undefined && directory !== undefined
+        ? await loadCharts(files, directory)
+        : { ok: true, value: given ?? [] };
+    return loaded.ok ? { ok: true, value: loaded.value.map(asServiceWorkflow) } : loaded;
+  };
+
+/** @throws For files that are not usable: the start has checked them. */
+export const usable = (charts: LoadedCharts): readonly Workflow[] => {
+  if (charts.ok) return charts.value;
+  throw new Error(charts.problems.join('; '));
+};
+
+/** The instances of processes and of `charts`. */
+export const workflowsIn = (
+  {
+    shards,
+    retention,
+    now,
+  }: {
+    readonly shards: readonly Shard[];
+    readonly retention: { readonly signedMs: number; readonly failedMs: number };
+    readonly now: () => number;
+  },
+  charts: readonly Workflow[],
+  limits: Pick<Parameters<typeof createWorkflows>[0], 'maxOpen' | 'check'> = {},
+): Workflows =>
+  createWorkflows({
+    ...limits,
+    shards,
+    now,
+    workflows: [createProcessWorkflow(), ...charts],
+    retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
+  });

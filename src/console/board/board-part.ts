@@ -1,0 +1,42 @@
+/** What a part brings to the queue board. */
+import type { Job } from 'bullmq';
+import type { Shard } from '../../transactions/shards.ts';
+
+/** What the board lists of a job. `data` has members of an allow list only. */
+export interface ShownJob {
+  readonly name?: string;
+  readonly data: object;
+}
+
+/** How the board shows the jobs of a queue of the part. */
+export interface BoardQueue {
+  /** The page of a job in the console. Default: that of the transaction after which it is named. */
+  pageOf?(id: string): string;
+  /** Default: as other jobs about a transaction. */
+  shown?(job: Job): ShownJob;
+}
+
+/** As the board's page reads it. */
+export interface FlowNode {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+  readonly queueName: string;
+  readonly progress: 0;
+  readonly children: FlowNode[];
+}
+
+/** A job with its parents and children. */
+export interface Flow {
+  readonly nodeId: string;
+  readonly isFlowNode: boolean;
+  readonly flowRoot: FlowNode | null;
+}
+
+/** With several shards the board has the number of the shard before the name of the queue. */
+export const queuePrefix = (shards: readonly Shard[], index: number): string =>
+  shards.length > 1 ? `${index}-` : '';
+
+/** The page of the transaction after which a job is named. */
+export const transactionPageOf = (id: string): string =>
+  `/admin/transactions/${encodeURIComponent(id.split('-', 1)[0] ?? '')}`;

@@ -1,0 +1,11 @@
+/** What a part says of its routes in the OpenAPI document. */
+import type { z } from 'zod';
+import type { OperationNode } from './nodes.ts';
+
+export interface DescribedPart {
+  readonly tag: { readonly name: string; readonly description: string };
+  /** By path and method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
+  /** Those with a name become components. */
+  readonly schemas: readonly z.ZodType[];
+}

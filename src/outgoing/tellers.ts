@@ -1,0 +1,66 @@
+/**
+ * What tells applications how their workflows go on. A part brings it (`openTellers` in
+ * src/part.ts); where none does, nobody is told.
+ */
+import type { PostResult } from './post.ts';
+
+/**
+ * What has happened in an instance. No number and no text: the receiver asks for the instance.
+ * Without `workflow` it is a signature process.
+ */
+export interface WorkflowMessage {
+  readonly apId: string;
+  /** Of a chart of one's own: its name. */
+  readonly workflow?: string | undefined;
+  /** `told`: the definition of the process names the address that hears of its failure. */
+  readonly what:
+    | ('invited' | 'reminded' | 'unreached' | 'undelivered' | 'escalated')
+    | ('step' | 'revoked' | 'end' | 'told');
+  readonly title?: string | undefined;
+  readonly step?: string | undefined;
+  /** Of the signer in the step, and the name of that person. */
+  readonly key?: string | undefined;
+  readonly name?: string | undefined;
+  /** Whose page the message links to. The link itself is made when the message is sent. */
+  readonly signer?: { readonly instance: string; readonly linkVersion: number } | undefined;
+  /** Of the step, or of the instance. */
+  readonly state?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly code?: number | undefined;
+  /** Where it is posted to. Default: where callbacks of the application are. */
+  readonly url?: string | undefined;
+}
+
+/** Posts what an application is told by a chart. Never rejects because of the receiver. */
+export type CallWebhook = (
+  call: {
+    readonly apId: string;
+    /** The same at each try. */
+    readonly id: string;
+    /** Undefined: where callbacks of the application go. */
+    readonly url: string | undefined;
+    /** JSON. */
+    readonly body: string;
+  },
+  stop: AbortSignal,
+) => Promise<PostResult>;
+
+export interface Tellers {
+  /**
+   * Sends a message, at least once. Does nothing for an application that has no callback, unless
+   * the message has an address.
+   *
+   * @param from.id Names what has happened: told again under it, it is the same message.
+   * @param from.instance The id of the instance (jobs/instance-ids.ts).
+   */
+  tell(
+    message: WorkflowMessage,
+    from: { readonly id: string; readonly instance: string },
+  ): Promise<void>;
+  readonly callWebhook: CallWebhook;
+}
+
+export const silence: Tellers = {
+  tell: async () => undefined,
+  callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
+};
