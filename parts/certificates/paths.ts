@@ -1,12 +1,12 @@
 /** For the OpenAPI document: what the certificate authority publishes, and proofs of signatures. */
 import { z } from 'zod';
+import type { DescribedPart } from '../../src/http/documentation/described-part.ts';
 import {
   body,
   type OperationNode,
   type ParameterNode,
   ref,
 } from '../../src/http/documentation/nodes.ts';
-import type { DescribedPart } from '../../src/http/documentation/described-part.ts';
 
 const proof = z
   .object({

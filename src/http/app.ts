@@ -8,13 +8,13 @@
  */
 import { Hono, type HonoRequest } from 'hono';
 import { fault } from '../protocol/fault.ts';
+import type { DescribedPart } from './documentation/described-part.ts';
 import {
   createDocumentationRoutes,
   type DocumentationFacts,
   unknownAddressPage,
 } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
-import type { DescribedPart } from './documentation/described-part.ts';
 import { pathOf } from './path.ts';
 import { faultResponse } from './present.ts';
 import {

@@ -9,12 +9,12 @@ import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { productVersion } from '../product-version.ts';
+import type { DescribedPart } from './documentation/described-part.ts';
 import type { DocumentationFacts } from './documentation/guide.ts';
 import type { Html } from './documentation/markup.ts';
 import { renderPage } from './documentation/page.ts';
 import { rootPage, unknownPage } from './documentation/small-pages.ts';
 import { stylesheet } from './documentation/stylesheet.ts';
-import type { DescribedPart } from './documentation/described-part.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
 
 export type { DocumentationFacts, Entrance } from './documentation/guide.ts';

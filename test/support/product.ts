@@ -143,9 +143,7 @@ export const startTestProduct = async (
     asked.push(`${msspTransId} ${attempt}`);
   };
   const logger = createLogger('debug', { write });
-  const parts = given.map((part) =>
-    part.name === 'processes' ? createProcesses(charts) : part,
-  );
+  const parts = given.map((part) => (part.name === 'processes' ? createProcesses(charts) : part));
   const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
