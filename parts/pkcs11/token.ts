@@ -128,7 +128,7 @@ export const createToken = ({
   settings: { threads: threadCount, timeoutSeconds, ...place },
   readPin,
   log,
-  threadFile = new URL('../../src/pki/token/token-thread.js', import.meta.url),
+  threadFile = new URL('./token-thread.js', import.meta.url),
 }: {
   readonly settings: TokenSettings;
   readonly readPin: () => string;

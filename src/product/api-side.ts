@@ -174,13 +174,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     },
   });
   const applications = { providers, admission, evidenceOf, limits, log: httpLog, now };
-  const console = await openConsole(core, {
-    transactions,
-    publicUrl,
-    addressOf,
-    tenants: oauth.tenants,
-    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
-  });
+  // Before what has connections of its own: a part may refuse its configuration.
   const rooms = apiRooms(core, shards, {
     publicUrl,
     selfUrl: listensAt,
@@ -194,6 +188,13 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   });
   const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
   const ofParts = opened.filter((part) => part !== undefined);
+  const console = await openConsole(core, {
+    transactions,
+    publicUrl,
+    addressOf,
+    tenants: oauth.tenants,
+    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
+  });
   const described = await describeParts(core.parts);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
