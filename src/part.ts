@@ -129,7 +129,7 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   /** How pages outside of a login look. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
   /** How people know an application. */
-  readonly applicationName: (apId: string) => string;
+  readonly nameOf: (apId: string) => string;
   readonly joinLogin: JoinLogin;
 }
 
@@ -161,8 +161,8 @@ export interface ApiPart {
   readonly deviceStart?: DeviceStart;
   /** Lines for the person who starts a service of their own. They may hold a link to log in. */
   greet?(): Promise<readonly string[]>;
-  /** Ends what waits in requests. Safe to call again. */
-  close?(): Promise<void>;
+  /** Answers callers who wait, because the process stops. Safe to call again. */
+  endWaiting?(): Promise<void>;
 }
 
 export interface Running {

@@ -292,7 +292,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     console.endWaiting();
     workflowRoutes.endWaiting();
     signerPages.endWaiting();
-    await Promise.all(ofParts.map((part) => part.close?.()));
+    await Promise.all(ofParts.map((part) => part.endWaiting?.()));
     await Promise.all(endings.map((each) => each.close()));
   };
   return {

@@ -35,7 +35,7 @@ export const apiRooms = (
     serviceKey,
     custody: core.custodyOver(redis),
     limiter: core.limiterOver(redis),
-    applicationName: namesOf(core),
+    nameOf: namesOf(core),
     now,
     hostNow,
     onError,

@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '../..');
 // Below the project, whose node_modules it finds.
 mkdirSync(join(root, '.cache'), { recursive: true });
 const folder = mkdtempSync(join(root, '.cache', 'without-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
 const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
@@ -38,16 +38,43 @@ const named: Readonly<Record<string, RegExp>> = {
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();
 
+const run = (cwd: string, ...words: readonly string[]): string => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd, encoding: 'utf8' });
+  expect(`${status} ${stderr}${status === 0 ? '' : stdout}`).toBe('0 ');
+  return stdout;
+};
+
+/** The product as it is, compiled: what a part does not touch is not compiled again without it. */
+const original = join(folder, 'original');
+
+const compile = (path: string): void => {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const incremental = ['--incremental', '--tsBuildInfoFile', 'dist/.tsbuildinfo'];
+  run(path, compiler, '-p', 'tsconfig.build.json', ...incremental);
+};
+
+const copyOriginal = (): void => {
+  for (const name of ['packages/engine/src', 'src', 'machines', 'workers', 'parts'])
+    cpSync(join(root, name), join(original, name), { recursive: true });
+  for (const name of ['tsconfig.json', 'tsconfig.build.json', 'package.json'])
+    cpSync(join(root, name), join(original, name));
+  // What is served as it is: the folders of assets, and files that the page of the phone shares.
+  const isServed = (path: string): boolean =>
+    /(^|\/)assets$/.test(path) || (/\.js$/.test(path) && !/\/assets\//.test(path));
+  for (const top of ['src', 'parts'])
+    for (const name of readdirSync(join(original, top), { recursive: true, encoding: 'utf8' }))
+      if (isServed(name))
+        cpSync(join(original, top, name), join(original, 'dist', top, name), { recursive: true });
+};
+
 /** @returns The folder of the product without the part. */
 const without = (part: string): string => {
   const path = join(folder, part);
-  for (const name of ['packages/engine/src', 'src', 'machines', 'workers', 'parts'])
-    cpSync(join(root, name), join(path, name), {
-      recursive: true,
-      filter: (from) => from !== join(root, 'parts', part),
-    });
-  for (const name of ['tsconfig.json', 'tsconfig.build.json', 'package.json'])
-    cpSync(join(root, name), join(path, name));
+  cpSync(original, path, {
+    recursive: true,
+    filter: (from) =>
+      from !== join(original, 'parts', part) && from !== join(original, 'dist/parts', part),
+  });
   for (const list of ['parts.ts', 'configuration.ts']) {
     const file = join(path, 'parts', list);
     let text = readFileSync(file, 'utf8');
@@ -61,12 +88,6 @@ const without = (part: string): string => {
     writeFileSync(file, text);
   }
   return path;
-};
-
-const run = (cwd: string, ...words: readonly string[]): string => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd, encoding: 'utf8' });
-  expect(`${status} ${stderr}${status === 0 ? '' : stdout}`).toBe('0 ');
-  return stdout;
 };
 
 /** Starts the product and signs. @returns All that it says of itself, by line. */
@@ -124,25 +145,15 @@ const use = async (path: string): Promise<readonly string[]> => {
 
 let whole: readonly string[] = [];
 beforeAll(async () => {
-  whole = await use(root);
+  copyOriginal();
+  compile(original);
+  whole = await use(original);
 }, 600_000);
 
 describe.each(parts)('without %s', (part) => {
   it('the product compiles, starts and signs, and does not mention it', async () => {
     const path = without(part);
-    run(path, join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json');
-    for (const room of [
-      'src/console',
-      ...readdirSync(join(path, 'parts')).map((each) => `parts/${each}`),
-    ]) {
-      const assets = join(room, 'assets');
-      if (existsSync(join(path, assets)))
-        cpSync(join(path, assets), join(path, 'dist', assets), { recursive: true });
-    }
-    cpSync(
-      join(root, 'src/shown-text/shown-text.js'),
-      join(path, 'dist/src/shown-text/shown-text.js'),
-    );
+    compile(path);
     const mentions = (line: string): boolean => nameOf(part).test(line);
     expect(whole.filter(mentions)).not.toEqual([]);
     expect((await use(path)).filter(mentions)).toEqual([]);
