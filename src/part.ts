@@ -174,7 +174,7 @@ export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends Worke
   /** Undefined where this process does not know it. */
   readonly publicUrl: () => string | undefined;
   /** How people know an application. */
-  readonly applicationName: (apId: string) => string;
+  readonly nameOf: (apId: string) => string;
 }
 
 /** In a process with the API, on a connection that gives up soon. */
@@ -197,7 +197,7 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   /** How pages outside of a login look. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
   /** How people know an application. */
-  readonly applicationName: (apId: string) => string;
+  readonly nameOf: (apId: string) => string;
   readonly joinLogin: JoinLogin;
   /** For routes that applications call: `createApplicationRoute`. */
   readonly applications: ApplicationRouteOptions;
@@ -238,8 +238,8 @@ export interface ApiPart {
   readonly deviceStart?: DeviceStart;
   /** Lines for the person who starts a service of their own. They may hold a link to log in. */
   greet?(): Promise<readonly string[]>;
-  /** Answers callers who wait: the process stops. Safe to call again. */
-  close?(): Promise<void>;
+  /** Answers callers who wait, because the process stops. Safe to call again. */
+  endWaiting?(): Promise<void>;
 }
 
 export interface Running {

@@ -107,7 +107,7 @@ export const openPhoneApi = (rooms: Rooms): ApiPart => {
     passkeys,
     now,
     pushKey: phone.push?.publicKey,
-    applicationName: rooms.applicationName,
+    applicationName: rooms.nameOf,
   });
   const remove = async (each: Parameters<typeof admin.removePhone>[0]): Promise<void> => {
     await admin.removePhone(each);
@@ -153,7 +153,7 @@ export const openPhoneApi = (rooms: Rooms): ApiPart => {
     routes,
     deviceStart: createPhoneStart(codes),
     ...(sandbox && { greet: async () => greetingWith(await admin.selfService(), rooms.selfUrl()) }),
-    close: async (): Promise<void> => {
+    endWaiting: async (): Promise<void> => {
       await connections.close();
       await pushes?.close();
     },

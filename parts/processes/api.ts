@@ -30,7 +30,7 @@ export const openProcessApi = async (
   if (workflow === undefined) throw new Error('There is no process');
   const { engine } = workflows;
   const pages = createTaskRoutes({
-    tasks: createTasks({ engine, workflow, applicationName: rooms.applicationName, now }),
+    tasks: createTasks({ engine, workflow, applicationName: rooms.nameOf, now }),
     links: createTaskLinks(serviceKey),
     frame: rooms.frame,
     limiter: rooms.limiter,
@@ -45,7 +45,7 @@ export const openProcessApi = async (
   routes.route('/', pages.routes);
   return {
     routes,
-    close: async () => {
+    endWaiting: async () => {
       served.endWaiting();
       pages.endWaiting();
     },

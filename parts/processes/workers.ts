@@ -51,7 +51,7 @@ export const openProcessWork = async (
       gate,
       publicUrl: rooms.publicUrl,
       links: createTaskLinks(serviceKey),
-      applicationName: rooms.applicationName,
+      applicationName: rooms.nameOf,
       fillTemplate: templates === undefined ? undefined : readMailTemplates(templates),
       now,
       log: createMailLog(rooms.log),

@@ -253,7 +253,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     leave();
     oauth.endWaiting();
     console.endWaiting();
-    await Promise.all(ofParts.map((part) => part.close?.()));
+    await Promise.all(ofParts.map((part) => part.endWaiting?.()));
     await Promise.all(endings.map((each) => each.close()));
   };
   return {

@@ -112,7 +112,7 @@ export const apiRooms = (
     custody: core.custodyOver(redis),
     subscribers,
     limiter: core.limiterOver(redis),
-    applicationName: namesOf(core),
+    nameOf: namesOf(core),
     hostNow,
   };
 };
@@ -155,6 +155,6 @@ export const workRooms = (
     custody: core.custodyOver(redis),
     trust: core.services.trust,
     limiter: core.limiterOver(redis),
-    applicationName: namesOf(core),
+    nameOf: namesOf(core),
   };
 };

@@ -67,9 +67,10 @@ const makeNextRelease = (): void => {
     'version: z.literal(1)',
     'version: z.literal([1, 2])',
   );
+  const before = 'isWithdrawn,\n                }),';
   const made =
-    'createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn';
-  patch(dist('workers/workers.js'), `${made} }),`, `${made} }), ${made}, version: 1 }),`);
+    'createSignatureWorkflow({ ...options, place, deviceLock, upstreams, answer, read, isWithdrawn, version: 1 }),';
+  patch(dist('workers/workers.js'), before, `${before} ${made}`);
 };
 
 interface Part extends ProductProcess {
