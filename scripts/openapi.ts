@@ -3,17 +3,22 @@
  * docs/queue-contract.schema.json and docs/process-definition.schema.json. With `--check` it
  * compares.
  */
+import { loadConfiguration } from '../src/configuration/load.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
-import { defaultProtocolRules } from '../src/protocol/rules.ts';
+import { documentationFacts } from '../src/product/documentation-facts.ts';
 import { definitionJsonSchema } from '../src/workflows/definition.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
+
+const embedded = await loadConfiguration(undefined);
+if (!embedded.ok) throw new Error(embedded.problems.join('; '));
+const facts = documentationFacts(embedded.value);
 
 writeOrCheck(
   [
     {
       path: 'docs/openapi.json',
-      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules)),
+      make: () => readableJson(buildOpenApiDocument(facts)),
     },
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
     {

@@ -10,7 +10,7 @@ import { Hono, type HonoRequest } from 'hono';
 import { fault } from '../protocol/fault.ts';
 import {
   createDocumentationRoutes,
-  type DocumentationFacts,
+  type DocumentationOptions,
   unknownAddressPage,
 } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
@@ -22,7 +22,7 @@ import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.
 export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   /** What the process needs to work. */
   readonly readiness: readonly HealthCheck[];
-  readonly documentation: DocumentationFacts;
+  readonly documentation: DocumentationOptions;
   /** Routes of other rooms. */
   // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
   readonly more: readonly Hono<any>[];

@@ -32,6 +32,7 @@ import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { documentationFacts } from './documentation-facts.ts';
 import { openOauth } from './oauth-side.ts';
 import { apiRooms } from './part-rooms.ts';
 import { openPhoneRoutes } from './phone-side.ts';
@@ -269,14 +270,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),
     ],
-    documentation: {
-      rules: configuration.protocol,
-      sandbox: configuration.sandbox,
-      maxBodyBytes: http.maxBodyBytes,
-      publicUrl,
-      retention,
-      entrances,
-    },
+    documentation: { ...documentationFacts(configuration), entrances },
     now,
     log: httpLog,
   });
