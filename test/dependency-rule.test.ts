@@ -71,7 +71,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'console-login': ['oauth registry relying-party', 'jose zod'],
   console: [
     'console-login engine event-stream history languages machines oauth operators pages protocol redis registry shown-text theme transactions workflows',
-    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
+    '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['', ''],
   'command-line': ['client console engine environment pki protocol redis', 'commander'],
