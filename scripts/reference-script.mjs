@@ -3,7 +3,7 @@
  * `@scalar/api-reference` itself would bring hundreds of packages, some with scripts that run at
  * their installation.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import plugin from '@scalar/fastify-api-reference';
@@ -35,9 +35,15 @@ const noncePrefix = `{
 }
 `;
 
+/** Has to be in each copy of the script. */
+function licence() {
+  const plugin = import.meta.resolve('@scalar/fastify-api-reference');
+  return `/*!\n${readFileSync(new URL('../LICENSE', plugin), 'utf8').trim()}\n*/\n`;
+}
+
 export function writeReferenceScript(/** @type {string} */ file) {
   // A map of the sources is not served.
   const script = readScript().replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, gzipSync(noncePrefix + script, { level: 9 }));
+  writeFileSync(file, gzipSync(licence() + noncePrefix + script, { level: 9 }));
 }

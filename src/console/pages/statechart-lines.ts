@@ -28,7 +28,7 @@ export interface Way {
   readonly labelHeight: number;
 }
 
-export const headLength = 9;
+const headLength = 9;
 const headWidth = 9;
 /** An arrow has its direction before its head begins. */
 const approach = headLength + 3;

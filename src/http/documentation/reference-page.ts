@@ -9,7 +9,7 @@ import { html, raw } from 'hono/html';
 import { codeColours, themeCss } from '../../theme.ts';
 import { type Html, iconAddress } from './markup.ts';
 
-export const title = 'Paraph · mobile signature interface';
+const title = 'Paraph · mobile signature interface';
 
 const settings = JSON.stringify({
   favicon: iconAddress,
