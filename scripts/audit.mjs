@@ -36,6 +36,7 @@ const licencesOfTools = [
   'EPL-2.0',
   'BlueOak-1.0.0',
   'CC0-1.0',
+  '(MIT OR CC0-1.0)',
   'CC-BY-4.0',
   'Python-2.0',
 ];

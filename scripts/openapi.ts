@@ -5,19 +5,22 @@
  */
 import { parts } from '../parts/parts.ts';
 import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
+import { loadConfiguration } from '../src/configuration/load.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
+import { documentationFacts } from '../src/product/documentation-facts.ts';
 import { describeParts } from '../src/product/part-rooms.ts';
-import { defaultProtocolRules } from '../src/protocol/rules.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
 
-const described = await describeParts(parts);
+const embedded = await loadConfiguration(undefined);
+if (!embedded.ok) throw new Error(embedded.problems.join('; '));
+const facts = documentationFacts(embedded.value, await describeParts(parts));
 
 writeOrCheck(
   [
     {
       path: 'docs/openapi.json',
-      make: () => readableJson(buildOpenApiDocument(defaultProtocolRules, described)),
+      make: () => readableJson(buildOpenApiDocument(facts)),
     },
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
     {

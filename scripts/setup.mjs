@@ -161,6 +161,9 @@ export async function build() {
   }
   const shownText = join('src', 'shown-text', 'shown-text.js');
   cpSync(join(project, shownText), join(project, 'dist', shownText));
+  // Packages may have been missing when this file was loaded.
+  const { writeReferenceScript } = await import('./reference-script.mjs');
+  writeReferenceScript(join(project, 'dist/src/http/documentation/reference.js.gz'));
   writeFileSync(fingerprintFile, fingerprint);
 }
 

@@ -61,7 +61,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'console-login': ['oauth registry relying-party setting-file', 'jose zod'],
   console: [
     'console-login engine event-stream history languages machines oauth operators pages pki protocol redis registry shown-text theme transactions',
-    '@bull-board/api @bull-board/hono @hono/node-server bullmq hono uqr xstate zod',
+    '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono uqr xstate zod',
   ],
   outgoing: ['loopback', ''],
   'command-line': ['client console engine environment loopback pki protocol redis', 'commander'],

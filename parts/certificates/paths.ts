@@ -141,7 +141,11 @@ const paths: DescribedPart['paths'] = {
 };
 
 export const certificatePaths: DescribedPart = {
-  tag: { name: 'certificates', description: 'What verifiers of signatures ask.' },
+  tag: {
+    name: 'certificates',
+    'x-displayName': 'Certificates',
+    description: 'What verifiers of signatures ask.',
+  },
   paths,
   schemas: [proof, proofError],
 };

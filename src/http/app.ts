@@ -8,10 +8,9 @@
  */
 import { Hono, type HonoRequest } from 'hono';
 import { fault } from '../protocol/fault.ts';
-import type { DescribedPart } from './documentation/described-part.ts';
 import {
   createDocumentationRoutes,
-  type DocumentationFacts,
+  type DocumentationOptions,
   unknownAddressPage,
 } from './documentation.route.ts';
 import { createHealthRoutes, type HealthCheck } from './health.route.ts';
@@ -26,9 +25,7 @@ import { createServiceRoutes, type ServiceRoutesOptions } from './service.route.
 export interface AppOptions extends ServiceRoutesOptions, Pick<RootCertificatesOptions, 'trust'> {
   /** What the process needs to work. */
   readonly readiness: readonly HealthCheck[];
-  readonly documentation: DocumentationFacts;
-  /** Addresses of parts, in the document. */
-  readonly described: readonly DescribedPart[];
+  readonly documentation: DocumentationOptions;
   /** Routes of other rooms. */
   // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
   readonly more: readonly Hono<any>[];
@@ -54,7 +51,7 @@ export const createApp = (options: AppOptions) => {
   pages.route('/', routes);
   pages.route('/', createRootCertificateRoutes(options));
   pages.route('/', createHealthRoutes(options.readiness));
-  pages.route('/', createDocumentationRoutes(options.documentation, options.described));
+  pages.route('/', createDocumentationRoutes(options.documentation));
   for (const more of options.more) pages.route('/', more);
   for (const app of [routes, pages]) {
     app.notFound((c) => {

@@ -1,32 +1,38 @@
 /**
  * The reference for people at `/docs` and for machines at `/openapi.json`.
  *
- * Both are made at their first request and kept. The page has no script and loads nothing, and its
- * policy says so (CSP Level 3, section 2.3.1): the only style sheet is named by its hash, and the
- * icon is part of the page.
+ * The document is made at its first request and kept. The page at `/docs` has a script, Scalar's,
+ * and its policy (CSP Level 3) lets in that file and nothing inline: style elements need the
+ * nonce of the answer, and requests go to this service only. Style attributes are let in, because
+ * Scalar measures scroll bars by two. The small pages have no script; their one style
+ * sheet is named by its hash.
  */
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { productVersion } from '../product-version.ts';
-import type { DescribedPart } from './documentation/described-part.ts';
 import type { DocumentationFacts } from './documentation/guide.ts';
-import type { Html } from './documentation/markup.ts';
-import { renderPage } from './documentation/page.ts';
-import { rootPage, unknownPage } from './documentation/small-pages.ts';
-import { stylesheet } from './documentation/stylesheet.ts';
-import { buildOpenApiDocument, type OpenApiDocument } from './openapi.ts';
+import { type Html, stylesheet } from './documentation/markup.ts';
+import { referencePage } from './documentation/reference-page.ts';
+import {
+  type ReferenceScript,
+  readReferenceScript,
+  scriptName,
+} from './documentation/reference-script.ts';
+import { type Entrance, rootPage, unknownPage } from './documentation/small-pages.ts';
+import { buildOpenApiDocument } from './openapi.ts';
 
-export type { DocumentationFacts, Entrance } from './documentation/guide.ts';
+export type { DocumentationFacts } from './documentation/guide.ts';
+export type { Entrance } from './documentation/small-pages.ts';
 
 const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ownStyle = `img-src data:; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`;
+const reference = (nonce: string): string =>
+  `script-src 'self'; style-src 'nonce-${nonce}'; style-src-attr 'unsafe-inline'; connect-src 'self'; img-src 'self' data:`;
 
-/** A text and its ETag, which is computed once. */
-const tagged = (text: string) => ({ text, tag: `"${hash('sha1', text, 'base64url')}"` });
+const scriptAddress = `/docs/${scriptName}`;
 
-const secure = (c: Context, contentSecurityPolicy: string, tag?: string): void => {
-  if (tag !== undefined) c.header('ETag', tag);
+const secure = (c: Context, contentSecurityPolicy: string): void => {
   c.header('Content-Security-Policy', contentSecurityPolicy);
   c.header('X-Content-Type-Options', 'nosniff');
   c.header('Referrer-Policy', 'no-referrer');
@@ -43,31 +49,46 @@ const answerPage = async (c: Context, page: Html, status: 200 | 404 | 405): Prom
 export const unknownAddressPage = (c: Context, status: 404 | 405): Promise<Response> | undefined =>
   c.req.header('accept')?.includes('text/html') ? answerPage(c, unknownPage, status) : undefined;
 
-/** @param described Addresses of parts. */
-export const createDocumentationRoutes = (
-  facts: DocumentationFacts,
-  described: readonly DescribedPart[],
-): Hono => {
-  let document: OpenApiDocument | undefined;
-  let openApi: ReturnType<typeof tagged> | undefined;
-  let page: ReturnType<typeof tagged> | undefined;
-  const describe = (): OpenApiDocument => {
-    document ??= buildOpenApiDocument(facts.rules, described, productVersion());
-    return document;
-  };
+const answerScript = (c: Context, { tag, compressed, plain }: ReferenceScript): Response => {
+  const takesGzip = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+  secure(c, nothing);
+  c.header('Content-Type', 'text/javascript;charset=UTF-8');
+  c.header('Cross-Origin-Resource-Policy', 'same-origin');
+  c.header('Vary', 'Accept-Encoding');
+  c.header('ETag', takesGzip ? `"${tag}"` : `"${tag}-plain"`);
+  if (!takesGzip) return c.body(plain());
+  c.header('Content-Encoding', 'gzip');
+  return c.body(compressed);
+};
+
+export interface DocumentationOptions extends DocumentationFacts {
+  readonly entrances: readonly Entrance[];
+}
+
+export const createDocumentationRoutes = (options: DocumentationOptions): Hono => {
+  let openApi: { readonly text: string; readonly tag: string } | undefined;
+  let script: ReferenceScript | undefined;
   const routes = new Hono();
-  routes.use('/docs', etag());
   routes.use('/openapi.json', etag());
-  routes.get('/', (c) => answerPage(c, rootPage(facts.sandbox, facts.entrances), 200));
+  routes.use(scriptAddress, etag());
+  routes.get('/', (c) => answerPage(c, rootPage(options.sandbox, options.entrances), 200));
   routes.get('/docs/', (c) => c.redirect('/docs'));
   routes.get('/docs', async (c) => {
-    page ??= tagged(String(await renderPage(describe(), facts)));
-    secure(c, `${nothing}; ${ownStyle}`, page.tag);
-    return c.html(page.text);
+    const nonce = randomBytes(16).toString('base64');
+    secure(c, `${nothing}; ${reference(nonce)}`);
+    return c.html(await referencePage(scriptAddress, nonce));
+  });
+  routes.get(scriptAddress, (c) => {
+    script ??= readReferenceScript();
+    return answerScript(c, script);
   });
   routes.get('/openapi.json', (c) => {
-    openApi ??= tagged(JSON.stringify(describe()));
-    secure(c, nothing, openApi.tag);
+    if (openApi === undefined) {
+      const text = JSON.stringify(buildOpenApiDocument(options, productVersion()));
+      openApi = { text, tag: `"${hash('sha1', text, 'base64url')}"` };
+    }
+    secure(c, nothing);
+    c.header('ETag', openApi.tag);
     return c.body(openApi.text, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
   });
   return routes;

@@ -1,16 +1,23 @@
 /**
  * The OpenAPI document of the service, made from the schemas that check and describe its bodies.
+ * Its description is the whole guide, so every tool that shows the document has the words, too.
  *
- * It depends on the configuration: which URIs and which TimeOut a request may have. The service
- * therefore builds its own; docs/openapi.json is that of the embedded default.
+ * It depends on the configuration: which URIs and which TimeOut a request may have, how long an end
+ * can be asked for. The service therefore builds its own; docs/openapi.json is that of the embedded
+ * default.
  */
 import { z } from 'zod';
 import { fault } from '../protocol/fault.ts';
 import { type Operation, wrappers } from '../protocol/parse.ts';
-import type { ProtocolRules } from '../protocol/rules.ts';
 import { faultResponseSchema } from '../protocol/schemas/fault.ts';
-import type { DescribedPart } from './documentation/described-part.ts';
 import { createExamples, type Examples, type OperationExamples } from './documentation/examples.ts';
+import {
+  type DocumentationFacts,
+  firstSignature,
+  modes,
+  overview,
+  verification,
+} from './documentation/guide.ts';
 import { machinePaths, machineSchemas } from './documentation/machine-paths.ts';
 import {
   body,
@@ -20,6 +27,7 @@ import {
   schemaPath,
 } from './documentation/nodes.ts';
 import { type DescribedOperation, describeOperations } from './documentation/operations.ts';
+import { faults, profiles, services, statusCodes, testNumbers } from './documentation/tables.ts';
 import { presentFault } from './present.ts';
 
 /** Of the interface, not of the product (interface section 9). */
@@ -75,11 +83,25 @@ const securitySchemes = {
 
 const optionalCertificate: OperationNode['security'] = [{}, { clientCertificate: [] }];
 
-const description = [
+const introduction = [
   'Ask a person to sign a text on the phone, and get a CMS signature (RFC 5652) by a key that only this person can use. The interface is that of ETSI TS 102 204 in JSON over HTTP.',
   'Whatever is posted to `/rest/service…` is answered with 200 and a response, or with 500 and a Fault. What is not valid HTTP, or does not arrive in time, is answered by the server itself with 400 or 408; the body is a Fault there too.',
   'Answers are compact JSON whose members stand in ASCII order. Members of a request that are not described here are ignored; null counts as absent.',
-].join('\n\n');
+];
+
+const describe = (facts: DocumentationFacts): string =>
+  [
+    ...introduction,
+    overview(facts),
+    firstSignature(facts),
+    modes,
+    profiles(facts.rules),
+    services(facts.rules),
+    statusCodes,
+    faults,
+    verification,
+    ...(facts.sandbox ? [testNumbers] : []),
+  ].join('\n\n');
 
 const firstOf = (examples: Examples): Examples[string] =>
   Object.values(examples)[0] ?? { summary: '', value: {} };
@@ -89,11 +111,8 @@ const firstOf = (examples: Examples): Examples[string] =>
  * @param productVersion Of the program that serves the document. docs/openapi.json has none: a
  *   release does not change the interface.
  */
-export const buildOpenApiDocument = (
-  rules: ProtocolRules,
-  described: readonly DescribedPart[],
-  productVersion?: string,
-) => {
+export const buildOpenApiDocument = (facts: DocumentationFacts, productVersion?: string) => {
+  const { rules, described } = facts;
   const operations = describeOperations(rules);
   const examples = createExamples(rules);
   const own = Object.values(operations);
@@ -127,17 +146,31 @@ export const buildOpenApiDocument = (
     info: {
       title: 'Paraph: mobile signature interface',
       version: interfaceVersion,
-      description,
+      description: describe(facts),
       license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
       ...(productVersion !== undefined && { 'x-paraph-version': productVersion }),
     },
     servers: [{ url: '/', description: 'The service that this document describes.' }],
     tags: [
-      { name: 'signature', description: 'What relying applications call.' },
+      {
+        name: 'signature',
+        'x-displayName': 'Signatures',
+        description: 'What relying applications call.',
+      },
       ...described.map(({ tag }) => tag),
-      { name: 'health', description: 'What monitoring calls.' },
-      { name: 'description', description: 'The interface about itself.' },
-      { name: 'login', description: 'Where a login by OpenID Connect begins.' },
+      { name: 'health', 'x-displayName': 'Health', description: 'What monitoring calls.' },
+      {
+        name: 'description',
+        'x-displayName': 'Description',
+        description:
+          'The interface about itself, and the root certificate that signatures are checked against.',
+      },
+      {
+        name: 'login',
+        'x-displayName': 'Logins',
+        description:
+          'The service is an OpenID provider, too: an application pushes what it wants to `/oidc/par`, a form, and sends the browser on with the `request_uri` that it gets. All other addresses are in the discovery document, `/oidc/.well-known/openid-configuration`, and the keys of ID tokens in `/oidc/jwks.json`.',
+      },
     ],
     components: {
       securitySchemes,

@@ -30,6 +30,7 @@ import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
+import { documentationFacts } from './documentation-facts.ts';
 import { frameOf } from './names.ts';
 import { openOauth } from './oauth-side.ts';
 import { apiRooms, describeParts } from './part-rooms.ts';
@@ -227,16 +228,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),
     ],
-    documentation: {
-      rules: configuration.protocol,
-      sandbox: configuration.sandbox,
-      maxBodyBytes: http.maxBodyBytes,
-      publicUrl,
-      retention,
-      entrances,
-      described,
-    },
-    described,
+    documentation: { ...documentationFacts(configuration, described), entrances },
     now,
     log: httpLog,
   });

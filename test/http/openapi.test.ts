@@ -6,22 +6,33 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { z } from 'zod';
 import { parts } from '../../parts/parts.ts';
+import type { DocumentationFacts } from '../../src/http/documentation/guide.ts';
+import { table } from '../../src/http/documentation/markdown.ts';
 import type { OperationNode, SchemaNode } from '../../src/http/documentation/nodes.ts';
 import { describeOperations } from '../../src/http/documentation/operations.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from '../../src/http/openapi.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
 import { describeParts } from '../../src/product/part-rooms.ts';
+import { faultTable } from '../../src/protocol/fault.ts';
 import { createProtocol, type Operation, wrappers } from '../../src/protocol/parse.ts';
+import { profileNames } from '../../src/protocol/requests.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
+import { testUsers } from '../../src/registry/test-users.ts';
 import { toCanonicalJson } from '../protocol/canonical-json.ts';
 import { basic } from '../support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 
-const described = await describeParts(parts);
-const document = buildOpenApiDocument(defaultProtocolRules, described);
+const facts: DocumentationFacts = {
+  rules: defaultProtocolRules,
+  sandbox: true,
+  described: await describeParts(parts),
+  maxBodyBytes: 65_536,
+  retention: { signedMs: 7 * 86_400_000, failedMs: 30 * 86_400_000 },
+};
+const document = buildOpenApiDocument(facts);
 const { schemas } = document.components;
 const operations: readonly OperationNode[] = Object.values(document.paths).flatMap((methods) =>
   Object.values(methods),
@@ -134,8 +145,10 @@ describe('the document', () => {
 
   it('follows the rules of the service', () => {
     const own = buildOpenApiDocument(
-      { authorities: ['sign.example.org'], minTimeoutSeconds: 10, maxTimeoutSeconds: 30 },
-      described,
+      {
+        ...facts,
+        rules: { authorities: ['sign.example.org'], minTimeoutSeconds: 10, maxTimeoutSeconds: 30 },
+      },
       '9.9.9',
     );
     const profiles = own.components.schemas.SignatureProfile?.enum ?? [];
@@ -145,9 +158,62 @@ describe('the document', () => {
   });
 
   it('is the same however often it is built', () => {
-    expect(JSON.stringify(buildOpenApiDocument(defaultProtocolRules, described))).toBe(
-      JSON.stringify(document),
+    expect(JSON.stringify(buildOpenApiDocument(facts))).toBe(JSON.stringify(document));
+  });
+});
+
+describe('the description', () => {
+  const textWith = (overrides: Partial<DocumentationFacts> = {}): string =>
+    buildOpenApiDocument({ ...facts, ...overrides }).info.description;
+
+  it('explains every profile and fault, and what to do about it', () => {
+    const text = textWith();
+    for (const [code, { reason }] of Object.entries(faultTable))
+      expect(text).toMatch(new RegExp(`\\| \`${code}\` \\| \`${reason}\` \\w+ \\|.*[.] \\|`));
+    for (const name of profileNames) expect(text).toContain(`| \`${name}\` |`);
+    for (const title of ['Overview', 'A first signature', 'Waiting or asking', 'Faults'])
+      expect(text).toContain(`\n## ${title}\n\n`);
+    expect(text).toContain('openssl cms -verify');
+  });
+
+  it('shows the test numbers in a sandbox, and nowhere else', () => {
+    const sandbox = textWith();
+    const production = textWith({ sandbox: false });
+    for (const { msisdn, alwaysFaults } of testUsers) {
+      const shown =
+        alwaysFaults === undefined || msisdn === '41000000000' ? msisdn : msisdn.slice(0, -3);
+      expect(sandbox).toContain(`+${shown}`);
+    }
+    expect(production).not.toContain('Test numbers');
+    expect(production).not.toContain('41700092503');
+    expect(production).not.toContain('41000092');
+    expect(production).toContain('password or a TLS client certificate');
+  });
+
+  it('tells the limits of this service', () => {
+    const text = textWith({
+      maxBodyBytes: 10_000,
+      retention: { signedMs: 7 * 86_400_000, failedMs: 12 * 3_600_000 },
+      rules: { ...defaultProtocolRules, authorities: ['sign.example.org'] },
+    });
+    expect(text).toContain('10000 bytes');
+    expect(text).toContain('7 days long when it was signed, and 12 hours when it failed');
+    expect(text).toContain('http://sign.example.org/Any-LoA4');
+    expect(text).not.toContain('vendor.ch/Any');
+  });
+
+  it('has tables whose rows have as many cells as their heads', () => {
+    expect(table(['a|b', 'c'], [['d\ne', '`|`']])).toBe(
+      '| a\\|b | c |\n| --- | --- |\n| d e | `\\|` |',
     );
+    const tables = textWith()
+      .split('\n\n')
+      .filter((block) => block.startsWith('| '));
+    expect(tables.length).toBeGreaterThan(5);
+    for (const block of tables) {
+      const cells = block.split('\n').map((row) => row.split(/(?<!\\)\|/).length);
+      expect([...new Set(cells)]).toHaveLength(1);
+    }
   });
 });
 

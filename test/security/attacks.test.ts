@@ -161,7 +161,7 @@ describe('beside the signature interface', () => {
     },
   );
 
-  it('a page that cannot be made is fault 900, and the reason is in the log alone', async () => {
+  it('a document that cannot be made is fault 900, and the reason is in the log alone', async () => {
     const told: Error[] = [];
     const app = createApp({
       more: [],
@@ -173,7 +173,7 @@ describe('beside the signature interface', () => {
         },
       },
     } as unknown as AppOptions);
-    const response = await app.fetch(new Request('http://test/docs'));
+    const response = await app.fetch(new Request('http://test/openapi.json'));
     const answer = readAnswer(
       response.status,
       response.headers.get('content-type'),

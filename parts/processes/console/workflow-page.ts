@@ -1,13 +1,18 @@
 /** One workflow: people, statechart, timeline across its children, and orders. */
 import { html } from 'hono/html';
-import { type AnyMachineSnapshot, getNextTransitions } from 'xstate';
+import { type AnyMachineSnapshot, type AnyStateMachine, getNextTransitions } from 'xstate';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
 import type { JournalEntry } from '../../../packages/engine/src/journal.ts';
 import { wordsOf } from '../../../packages/engine/src/journal-words.ts';
 import { readAddress } from '../../../packages/engine/src/record.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import { layOut } from '../../../src/console/pages/layout.ts';
-import { machineSvg, trailOf, valueText } from '../../../src/console/pages/machine-chart.ts';
+import {
+  hasGuards,
+  machineSvg,
+  trailOf,
+  valueText,
+} from '../../../src/console/pages/machine-chart.ts';
 import {
   cardTable,
   counted,
@@ -37,6 +42,8 @@ export interface WorkflowModel {
   readonly notice: Notice | undefined;
   /** Address of its job on the queue board. */
   readonly board: string;
+  /** Whether the statecharts name the conditions of their transitions. */
+  readonly guards: boolean;
 }
 
 const pathOf = ({ detail }: WorkflowModel): string =>
@@ -91,13 +98,13 @@ const peopleSection = (model: WorkflowModel): Html => {
 /** Below the table: a cell is too narrow for it. */
 const childChart = (
   { id, name, src, state }: ShownChild,
-  { workflow, detail: { journal } }: WorkflowModel,
+  { workflow, detail: { journal }, guards }: WorkflowModel,
 ): Html => {
   const part = workflow?.chart.parts.get(src);
   const chart = part?.kind === 'chart' ? part.chart : undefined;
   return chart === undefined
     ? nothing
-    : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state, trailOf(chart.machine, journal.entries, readAddress(id).path))}</details>`;
+    : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state, trailOf(chart.machine, journal.entries, readAddress(id).path), guards)}</details>`;
 };
 
 const childrenSection = (model: WorkflowModel): Html => {
@@ -198,8 +205,14 @@ const contextSection = ({ steps, context }: WorkflowDetail): Html =>
     ? nothing
     : html`<section aria-labelledby="context"><h2 id="context">Context</h2><pre class="said code">${JSON.stringify(context, undefined, 2)}</pre></section>`;
 
+const guardsLink = (model: WorkflowModel, machine: AnyStateMachine): Html => {
+  if (!hasGuards(machine)) return nothing;
+  const to = model.guards ? pathOf(model) : `${pathOf(model)}?guards=shown`;
+  return html`<p><a href="${to}#life">${model.guards ? 'Hide' : 'Show'} the conditions of transitions</a></p>`;
+};
+
 export const workflowPage = (model: WorkflowModel): string => {
-  const { session, detail, workflow, notice } = model;
+  const { session, detail, workflow, notice, guards } = model;
   const { instanceId, id, name, version, status, state, apId, createdAt, endedAt, reason } =
     detail.instance;
   const { next } = detail;
@@ -228,11 +241,12 @@ ${noticeBanner(notice)}
 <section aria-labelledby="life" data-region="life"><h2 id="life">Statechart</h2>${
       workflow === undefined
         ? html`<p>The service has no definition of this workflow: no file of <code>workflows</code> in its configuration exports it. Its instances wait until one does, and take no orders.</p>`
-        : machineSvg(
+        : html`${machineSvg(
             workflow.chart.machine,
             state,
             trailOf(workflow.chart.machine, detail.journal.entries),
-          )
+            guards,
+          )}${guardsLink(model, workflow.chart.machine)}`
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
 <ol class="timeline">${detail.timeline.map(timelineItem)}</ol><p><a href="${model.board}">Its jobs on the queue board</a></p>${

@@ -172,7 +172,8 @@ export const createWorkflowRoutes = (deps: WorkflowConsoleDeps): Hono<ConsoleEnv
     const workflow = details.workflowOf(detail.instance);
     const notice = readNotice(c.req.query('notice'), session.frame);
     const board = boardPathOf(deps, detail.instance.instanceId);
-    return c.html(workflowPage({ session, detail, workflow, notice, board }));
+    const guards = c.req.query('guards') === 'shown';
+    return c.html(workflowPage({ session, detail, workflow, notice, board, guards }));
   });
 
   const showDone = (c: Context, id: string, done: Done, good: WorkflowNotice) =>

@@ -291,7 +291,11 @@ const paths: DescribedPart['paths'] = {
 };
 
 export const describedWorkflows: DescribedPart = {
-  tag: { name: 'workflows', description: 'Signature processes, and charts of the operator.' },
+  tag: {
+    name: 'workflows',
+    'x-displayName': 'Workflows',
+    description: 'Signature processes, and charts of the operator.',
+  },
   paths,
   schemas,
 };

@@ -100,26 +100,36 @@ const scale = 0.85;
 
 /** Wider ones do not fit on a phone. */
 const phoneWidth = 340;
+/** Wider ones have the width of the page for themselves. */
+const columnWidth = 640;
+
+/** Whether the labels of a chart with the conditions of its transitions say more. */
+export const hasGuards = ({ root }: AnyStateMachine): boolean =>
+  JSON.stringify(readRegions(root, true)) !== JSON.stringify(readRegions(root, false));
 
 /**
  * Any machine, in its whole depth, with its current state marked.
  *
  * @param trail Of {@link trailOf}: marked, too.
+ * @param guards Whether labels name the conditions of transitions.
  */
 export const machineSvg = (
   machine: AnyStateMachine,
   value: unknown,
   trail: Trail = new Map(),
+  guards = false,
 ): Html => {
   const { type } = machine.root;
-  const drawing = drawRegions(readRegions(machine.root), (title) =>
+  const drawing = drawRegions(readRegions(machine.root, guards), (title) =>
     type === 'parallel' && title !== undefined
       ? pathInValue((Object(value) as Record<string, unknown>)[title], trail, [title])
       : pathInValue(value, trail),
   );
+  const width = drawing.width * scale;
   const hint =
-    drawing.width * scale > phoneWidth
+    width > phoneWidth
       ? html`<p class="quiet when-narrow">Scroll the chart sideways to see all of it.</p>`
       : nothing;
-  return html`${hint}<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, ' large', `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
+  const kind = width > columnWidth ? ' large wide' : ' large';
+  return html`${hint}<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, kind, `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
 };

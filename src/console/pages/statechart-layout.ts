@@ -1,13 +1,15 @@
 /**
- * Where the parts of a statechart are drawn.
+ * Where the parts of a statechart are drawn. dagre puts the states in ranks, and orders what is in
+ * each rank so that few arrows cross; `statechart-lines.ts` draws the lines between them. The label
+ * of an arrow stands right beside its line, and no two arrows share a line, also where they lead to
+ * the same state.
  *
- * The states are in one column in the order of the machine, so that the chart fits a phone. An
- * arrow to the next state is straight. All others go around the column in lanes, down on the left
- * and up on the right, the shortest innermost, so that none crosses a state. Arrows to one state
- * share a lane, but expiry has its own. The label of an arrow is beside the state that it leaves,
- * where no other arrow crosses its lane.
+ * A chart goes down the page. One in which many states stand side by side would be wider than the
+ * page: it goes to the right.
  */
+import { type EdgeLabel, Graph, type GraphLabel, layout, type NodeLabel } from '@dagrejs/dagre';
 import type { Arrow, Statechart } from './statechart.ts';
+import { type Block, drawLines, type Place, type Way } from './statechart-lines.ts';
 
 export interface Size {
   readonly width: number;
@@ -15,94 +17,178 @@ export interface Size {
 }
 
 export const box = { width: 112, height: 44 } as const;
-const top = 26;
-/** Room for the longest label. */
-const gap = 84;
-const lane = 84;
-/** From the column to its first lanes. */
-const aside = 40;
-const margin = 12;
 export const lineHeight = 13;
+/** At its usual scale this fits a window of 1280 pixels. */
+const pageWidth = 1240;
+const margin = 12;
+/** Between a line and its label. */
+const beside = 6;
 
-/** @param sizeOf Of a state: larger than {@link box} where a chart is inside of it. */
-export const layOutChart = (
-  { states, arrows }: Statechart,
-  sizeOf: (state: string) => Size = () => box,
+/** Of bold text of 11 and 14 pixels; most fonts are narrower. */
+const labelWidth = (text: string): number => 6.6 * text.length;
+const nameWidth = (text: string): number => 8.6 * text.length + 2 * margin;
+/** Between the arrows at one side of a state, where there are not too many. */
+const portWidth = 14;
+const maxPorts = 12;
+
+/** The dot from which an arrow leads to the first state. No state has this name. */
+const start = ' start';
+const startSize = 10;
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+type LayoutGraph = Graph<GraphLabel, NodeLabel, EdgeLabel>;
+
+const blockIn = (graph: LayoutGraph, name: string): Block => {
+  const { x = 0, y = 0, width, height } = graph.node(name);
+  return { across: x, along: y, width, height };
+};
+
+/**
+ * Lays one chart out in one direction. dagre itself always goes down; to the right is the same with
+ * width and height exchanged.
+ *
+ * @param lines Labels of the arrows.
+ */
+const layOutIn = (
+  direction: 'down' | 'right',
+  chart: Statechart,
+  sizes: ReadonlyMap<string, Size>,
+  lines: readonly (readonly string[])[],
 ) => {
-  const sizes = states.map(({ name }) => sizeOf(name));
-  const rows = new Map(states.map(({ name }, row) => [name, row]));
-  const rowOf = (name: string): number => rows.get(name) ?? 0;
-  const span = ({ from, to }: Arrow): number => rowOf(to) - rowOf(from);
-  const round = arrows
-    .filter((arrow) => span(arrow) !== 1)
-    .toSorted((a, b) => Math.abs(span(a)) - Math.abs(span(b)));
-  const down = round.filter((arrow) => span(arrow) > 0);
-  const up = round.filter((arrow) => span(arrow) < 0);
-  const laneOf = ({ to, isExpiry }: Arrow): string => `${to} ${isExpiry}`;
-  /** From the outermost: a shorter arrow gives way to a longer one to the same state. */
-  const lanesOf = (side: readonly Arrow[]): readonly string[] =>
-    [...new Set(side.toReversed().map(laneOf))].toReversed();
-  const [downLanes, upLanes] = [lanesOf(down), lanesOf(up)];
-  const left = margin + (down.length === 0 ? 0 : aside + (downLanes.length - 1) * lane);
-  const width = Math.max(...sizes.map((size) => size.width));
-  const right = left + width;
-  const middle = left + width / 2;
-  const heightOf = (name: string): number => sizes[rowOf(name)]?.height ?? box.height;
-  const yOf = (name: string): number =>
-    sizes.slice(0, rowOf(name)).reduce((y, { height }) => y + height + gap, top);
-  /** The side of a state, or the middle of its column. */
-  const sideOf = (name: string, outwards: 1 | -1): number =>
-    middle + (outwards * (sizes[rowOf(name)]?.width ?? box.width)) / 2;
+  const isTurned = direction === 'right';
+  const turn = ({ width, height }: Size): Size =>
+    isTurned ? { width: height, height: width } : { width, height };
+  const graph: LayoutGraph = new Graph({ multigraph: true });
+  graph.setGraph({ nodesep: 24, edgesep: 16, ranksep: 52, marginx: margin, marginy: margin });
+  graph.setNode(start, { width: startSize, height: startSize });
+  // What leads back to the first node is drawn upwards.
+  const names = [chart.initial, ...chart.states.map(({ name }) => name)];
+  for (const name of new Set(names)) graph.setNode(name, { ...turn(sizes.get(name) ?? box) });
+  const toFirst: Arrow = { from: start, to: chart.initial, isExpiry: false, events: [] };
+  const arrows = [toFirst, ...chart.arrows];
+  const labels = [[], ...lines].map((texts) =>
+    turn({
+      width: texts.length === 0 ? 0 : Math.max(...texts.map(labelWidth)) + beside,
+      height: texts.length * lineHeight,
+    }),
+  );
+  for (const [index, { from, to }] of arrows.entries())
+    graph.setEdge(from, to, { ...labels[index], labelpos: 'r' }, String(index));
+  layout(graph);
 
-  const straight = ({ from, to }: Arrow) => {
-    const end = yOf(to);
+  const blocks = new Map([start, ...names].map((name) => [name, blockIn(graph, name)]));
+  const blockOf = (name: string): Block => blocks.get(name) ?? blockIn(graph, name);
+  const ways = arrows.map((arrow, index) => {
+    const { points = [], y = 0 } = graph.edge(arrow.from, arrow.to, String(index));
+    const places: readonly { readonly x: number; readonly y: number }[] = points.slice(1, -1);
     return {
-      path: `M${middle} ${yOf(from) + heightOf(from)}V${end - 8}`,
-      head: `${middle},${end} ${middle - 4.5},${end - 9} ${middle + 4.5},${end - 9}`,
-      label: { x: middle + 8, y: yOf(from) + heightOf(from) + 2 * lineHeight },
+      arrow,
+      lines: index === 0 ? [] : (lines[index - 1] ?? []),
+      from: blockOf(arrow.from),
+      to: blockOf(arrow.to),
+      between: places.map(({ x, y: along }): Place => [x, along]),
+      labelAlong: y,
+      labelHeight: labels[index]?.height ?? 0,
     };
-  };
-  const goRound = (arrow: Arrow, lanes: readonly string[], edge: number, outwards: 1 | -1) => {
-    const side = outwards === 1 ? up : down;
-    const x = edge + outwards * (aside + lanes.indexOf(laneOf(arrow)) * lane);
-    /** Arrows at the same side of a state share its height. */
-    const touch = (state: string): number => {
-      const all = side.filter(({ from, to }) => from === state || to === state);
-      const ends = [...new Set(all.map((each) => (each.to === state ? laneOf(each) : each)))];
-      const own = arrow.to === state ? laneOf(arrow) : arrow;
-      return yOf(state) + (heightOf(state) * (ends.indexOf(own) + 1)) / (ends.length + 1);
-    };
-    const end = touch(arrow.to);
-    const begin = sideOf(arrow.from, outwards);
-    const tip = sideOf(arrow.to, outwards);
-    const tail = tip + outwards * 9;
-    return {
-      path: `M${begin} ${touch(arrow.from)}H${x}V${end}H${tip + outwards * 8}`,
-      head: `${tip},${end} ${tail},${end - 4.5} ${tail},${end + 4.5}`,
-      label: {
-        x: x + 6,
-        y: yOf(arrow.from) + (span(arrow) > 0 ? heightOf(arrow.from) : -gap) + lineHeight,
-      },
-    };
+  });
+  // dagre's own extent has no lines in it.
+  const passed = ways.flatMap(({ between }) => between.map(([across]) => across));
+  const { width = 0, height = 0 } = graph.graph();
+  const least = Math.min(0, ...passed.map((across) => across - margin));
+  const most = Math.max(width, ...passed.map((across) => across + margin));
+  const pointOf = ([across, along]: Place) =>
+    isTurned
+      ? { x: round(along), y: round(across - least) }
+      : { x: round(across - least), y: round(along) };
+  const drawn = drawLines([...blocks.values()], ways, (place) => {
+    const { x, y } = pointOf(place);
+    return `${x} ${y}`;
+  });
+  const labelOf = ({ from, between, labelAlong, labelHeight }: Way) => {
+    const isHere = ([, along]: Place): boolean => Math.abs(along - labelAlong) < 1;
+    const { x, y } = pointOf([
+      between.find(isHere)?.[0] ?? from.across,
+      labelAlong - labelHeight / 2,
+    ]);
+    return isTurned ? { x, y: y + lineHeight - 1 } : { x: x + beside, y: y + lineHeight - 3 };
   };
   return {
-    width: right + Math.max(margin, aside + upLanes.length * lane),
-    height: sizes.reduce((sum, { height }) => sum + height + gap, top) - gap + margin,
-    states: states.map((state, row) => ({
-      ...state,
-      ...sizeOf(state.name),
-      row,
-      x: sideOf(state.name, -1),
-      y: yOf(state.name),
-    })),
-    arrows: arrows.map((arrow) => ({
-      ...arrow,
-      ...(span(arrow) === 1
-        ? straight(arrow)
-        : span(arrow) > 0
-          ? goRound(arrow, downLanes, left, -1)
-          : goRound(arrow, upLanes, right, 1)),
-    })),
-    box,
+    ...turn({ width: Math.ceil(most - least), height: Math.ceil(height) }),
+    states: chart.states.map(({ name, isFinal }) => {
+      const { across, along } = blockOf(name);
+      const { x, y } = pointOf([across, along]);
+      const size = sizes.get(name) ?? box;
+      return { name, isFinal, ...size, x: x - size.width / 2, y: y - size.height / 2 };
+    }),
+    arrows: drawn
+      .filter(({ arrow }) => arrow !== toFirst)
+      .map(({ arrow, lines, path, head, ...way }) => ({
+        ...arrow,
+        lines,
+        path,
+        head,
+        label: labelOf(way),
+      })),
+    start: {
+      ...pointOf([blockOf(start).across, blockOf(start).along]),
+      radius: startSize / 2,
+      lines: drawn.filter(({ arrow }) => arrow === toFirst),
+    },
   };
+};
+
+/** Lays a chart out down the page; to the right, where that is less wide and the page too narrow. */
+const layOutOnPage = (
+  chart: Statechart,
+  sizes: ReadonlyMap<string, Size>,
+  lines: readonly (readonly string[])[],
+) => {
+  const down = layOutIn('down', chart, sizes, lines);
+  if (down.width <= pageWidth) return down;
+  const right = layOutIn('right', chart, sizes, lines);
+  return right.width < down.width ? right : down;
+};
+
+/**
+ * The last layouts, because an open page asks for the same one every few seconds, and forty states
+ * take 150 ms and more.
+ */
+const known = new Map<string, ReturnType<typeof layOutOnPage>>();
+const maxKnown = 100;
+
+/**
+ * @param sizeOf Of a state with a chart inside of it. Default: room for the name.
+ * @param linesOf The label of an arrow, line by line.
+ */
+export const layOutChart = (
+  chart: Statechart,
+  sizeOf: (state: string) => Size | undefined = () => undefined,
+  linesOf: (arrow: Arrow) => readonly string[] = ({ events }) => events,
+) => {
+  const sizes = new Map(
+    chart.states.map(({ name }) => {
+      const ends = (['from', 'to'] as const).map(
+        (end) => chart.arrows.filter((arrow) => arrow[end] === name).length,
+      );
+      const ports = Math.min(maxPorts, Math.max(...ends)) + 1;
+      const { width, height } = sizeOf(name) ?? { ...box, width: nameWidth(name) };
+      return [name, { width: Math.max(width, box.width, ports * portWidth), height }] as const;
+    }),
+  );
+  const lines = chart.arrows.map(linesOf);
+  const { initial, states, arrows } = chart;
+  const key = JSON.stringify([
+    initial,
+    states.map(({ name, isFinal }) => [name, isFinal]),
+    arrows.map(({ from, to, isExpiry }) => [from, to, isExpiry]),
+    lines,
+    [...sizes],
+  ]);
+  const laidOut = known.get(key) ?? layOutOnPage(chart, sizes, lines);
+  known.delete(key);
+  known.set(key, laidOut);
+  const [oldest] = known.keys();
+  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+  return laidOut;
 };

@@ -50,39 +50,52 @@ const readLabel = (event: string, node: Node): string => {
   return String(invokedAs(node, child)?.src ?? child);
 };
 
-const alwaysOf = ({ always = [] }: Node) =>
-  always.map(({ guard, target }): [string, Target[]] => {
-    const { type = 'always' } =
-      typeof guard === 'string' ? { type: guard } : (Object(guard) as { type?: string });
-    return [type, [{ target }]];
-  });
+const guardName = (guard: unknown): string => {
+  const { type, name } = Object(guard) as { readonly type?: unknown; readonly name?: unknown };
+  return String(typeof guard === 'string' ? guard : (type ?? name ?? 'guard'));
+};
+
+/** Transitions that no event causes have no label of their own. */
+const alwaysOf = ({ always = [] }: Node): readonly (readonly [string, readonly Target[]])[] =>
+  always.map((each) => ['', [each]]);
+
 interface Target {
   readonly target?: readonly Node[] | undefined;
+  readonly guard?: unknown;
 }
 
 /**
- * The states of a machine, or of one of its states.
- *
- * @param isDeep With the charts inside of them, and with transitions that no event causes. Then
- *   expiry has no arrow of its own.
+ * deep    With the charts inside of states, and with transitions that no event causes. Then expiry
+ *         has no arrow of its own.
+ * guards  Labels name the conditions of transitions, too.
  */
-export const readChart = (root: Node, isDeep = false): Statechart => {
+export interface Reading {
+  readonly deep?: boolean;
+  readonly guards?: boolean;
+}
+
+/** The states of a machine, or of one of its states. */
+export const readChart = (root: Node, reading: Reading = {}): Statechart => {
+  const { deep = false, guards = false } = reading;
   const states = Object.values(root.states) as readonly Node[];
   const depth = root.path.length;
   const arrows = new Map<string, Arrow & { events: string[] }>();
   const draw = (from: string, node: Node): void => {
     const ways: (readonly [string, readonly Target[]])[] = [...node.transitions];
-    for (const [event, all] of isDeep ? [...ways, ...alwaysOf(node)] : ways) {
-      for (const { path } of all.flatMap(({ target }) => target ?? [])) {
-        const to = path[depth] ?? from;
-        const isInside = root.path.every((key, index) => path[index] === key);
-        if (to === from || !isInside) continue;
-        const isExpiry = !isDeep && event.startsWith('xstate.after.');
-        const way = wayOf(from, to, isExpiry);
-        const arrow = arrows.get(way) ?? { from, to, isExpiry, events: [] };
-        const label = readLabel(event, node);
-        if (!arrow.events.includes(label)) arrow.events.push(label);
-        arrows.set(way, arrow);
+    for (const [event, all] of deep ? [...ways, ...alwaysOf(node)] : ways) {
+      for (const { target = [], guard } of all) {
+        for (const { path } of target) {
+          const to = path[depth] ?? from;
+          const isInside = root.path.every((key, index) => path[index] === key);
+          if (to === from || !isInside) continue;
+          const isExpiry = !deep && event.startsWith('xstate.after.');
+          const way = wayOf(from, to, isExpiry);
+          const arrow = arrows.get(way) ?? { from, to, isExpiry, events: [] };
+          const condition = guards && guard !== undefined ? `[${guardName(guard)}]` : '';
+          const label = `${event === '' ? '' : readLabel(event, node)} ${condition}`.trim();
+          if (label !== '' && !arrow.events.includes(label)) arrow.events.push(label);
+          arrows.set(way, arrow);
+        }
       }
     }
     for (const inner of Object.values(node.states) as readonly Node[]) draw(from, inner);
@@ -93,20 +106,20 @@ export const readChart = (root: Node, isDeep = false): Statechart => {
     states: states.map((state) => ({
       name: state.key,
       isFinal: state.type === 'final',
-      ...(isDeep && Object.keys(state.states).length > 0 && { inner: readRegions(state) }),
+      ...(deep && Object.keys(state.states).length > 0 && { inner: readRegions(state, guards) }),
     })),
     arrows: [...arrows.values()],
   };
 };
 
 /** What is inside a state of any machine, or the machine itself. */
-export const readRegions = (node: Node): readonly Region[] =>
+export const readRegions = (node: Node, guards: boolean): readonly Region[] =>
   node.type === 'parallel'
     ? Object.values(node.states as Record<string, Node>).map((region) => ({
         title: region.key,
-        chart: readChart(region, true),
+        chart: readChart(region, { deep: true, guards }),
       }))
-    : [{ chart: readChart(node, true) }];
+    : [{ chart: readChart(node, { deep: true, guards }) }];
 
 export const signatureChart = readChart(signatureMachine.root);
 
@@ -189,13 +202,15 @@ export const drawRegions = (
   let width = 0;
   const drawn = regions.map(({ title, chart }) => {
     const { content, ...size } = draw(chart, pathIn(title));
-    const x = width;
-    width += size.width;
+    const x = width === 0 ? 0 : width + padding;
+    width = x + size.width;
     const name =
       title === undefined
         ? nothing
         : html`<text class="region" x="${x + padding}" y="14">${title}</text>${
-            x === 0 ? nothing : html`<path class="divider" d="M${x} 0V${size.height}"/>`
+            x === 0
+              ? nothing
+              : html`<path class="divider" d="M${x - padding / 2} 0V${size.height}"/>`
           }`;
     return { ...size, content: html`${name}<g transform="translate(${x} 0)">${content}</g>` };
   });
@@ -216,46 +231,48 @@ const draw = (chart: Statechart, path: Path): Drawing => {
         : [[name, drawRegions(inner, (title) => path.inner?.(name, title) ?? nowhere)] as const],
     ),
   );
-  const sizeOf = (name: string): Size => {
+  const sizeOf = (name: string): Size | undefined => {
     const inner = inside.get(name);
     return inner === undefined
-      ? box
+      ? undefined
       : { width: inner.width + 2 * padding, height: inner.height + titleHeight + padding };
   };
-  const { width, height, states, arrows } = layOutChart(chart, sizeOf);
-  const isTaken = ({ from, to, isExpiry }: Arrow): boolean =>
-    path.ways.has(wayOf(from, to, isExpiry));
+  const takenBy = ({ from, to, isExpiry }: Arrow): Taken | undefined =>
+    path.ways.get(wayOf(from, to, isExpiry));
+  const linesOf = (arrow: Arrow): readonly string[] => {
+    const taken = takenBy(arrow);
+    return taken === undefined ? arrow.events : [...arrow.events, ...takenTexts(taken)];
+  };
+  const { width, height, states, arrows, start } = layOutChart(chart, sizeOf, linesOf);
+  const isTaken = (arrow: Arrow): boolean => takenBy(arrow) !== undefined;
   // What was taken is drawn over what was not.
   const order = arrows.toSorted((a, b) => Number(isTaken(a)) - Number(isTaken(b)));
-  const drawn = order.map(({ from, to, isExpiry, events, path: way, head, label }) => {
-    const taken = path.ways.get(wayOf(from, to, isExpiry));
-    const lines = taken === undefined ? events : [...events, ...takenTexts(taken)];
-    return html`<g class="edge${taken === undefined ? '' : ' taken'}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${lines.map(
+  const drawn = order.map((arrow) => {
+    const { path: way, head, label, lines } = arrow;
+    const texts = lines.map(
       (line, index) =>
         html`<tspan x="${label.x}" dy="${index === 0 ? 0 : lineHeight}">${line}</tspan>`,
-    )}</text></g>`;
+    );
+    return html`<g class="edge${isTaken(arrow) ? ' taken' : ''}"><path d="${way}"/><polygon points="${head}"/><text x="${label.x}" y="${label.y}">${texts}</text></g>`;
   });
   const boxes = states.map(({ name, isFinal, x, y, ...size }) => {
-    const isInitial = name === chart.initial;
     const inner = inside.get(name);
+    const isRound = name === chart.initial && inner === undefined;
     const kind = `node${path.visited.has(name) ? ' visited' : ''}${path.here === name ? ' here' : ''}${inner === undefined ? '' : ' outer'}`;
     const middle = x + size.width / 2;
     const label = inner === undefined ? y + box.height / 2 + 5 : y + 20;
-    return html`${
-      isInitial
-        ? html`<circle class="start" cx="${middle}" cy="${y - 18}" r="5"/><g class="edge taken"><path d="M${middle} ${y - 16}V${y - 6}"/></g>`
-        : nothing
-    }<g class="${kind}"><rect x="${x}" y="${y}" width="${size.width}" height="${size.height}" rx="${isInitial && inner === undefined ? 22 : 8}"/>${
+    return html`<g class="${kind}"><rect x="${x}" y="${y}" width="${size.width}" height="${size.height}" rx="${isRound ? 22 : 8}"/>${
       isFinal
         ? html`<rect x="${x + 4}" y="${y + 4}" width="${size.width - 8}" height="${size.height - 8}" rx="5"/>`
         : nothing
     }<text x="${middle}" y="${label}">${name}</text></g>${
       inner === undefined
         ? nothing
-        : html`<g transform="translate(${x + padding} ${y + titleHeight})">${inner.content}</g>`
+        : html`<g transform="translate(${middle - inner.width / 2} ${y + titleHeight})">${inner.content}</g>`
     }`;
   });
-  return { width, height, content: html`${drawn}${boxes}` };
+  const begin = html`<circle class="start" cx="${start.x}" cy="${start.y}" r="${start.radius}"/>${start.lines.map(({ path: way, head }) => html`<g class="edge taken"><path d="${way}"/><polygon points="${head}"/></g>`)}`;
+  return { width, height, content: html`${begin}${drawn}${boxes}` };
 };
 
 export const chartSvg = (

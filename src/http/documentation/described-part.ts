@@ -3,7 +3,12 @@ import type { z } from 'zod';
 import type { OperationNode } from './nodes.ts';
 
 export interface DescribedPart {
-  readonly tag: { readonly name: string; readonly description: string };
+  readonly tag: {
+    readonly name: string;
+    /** As its heading in the reference. */
+    readonly 'x-displayName': string;
+    readonly description: string;
+  };
   /** By path and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
   /** Those with a name become components. */

@@ -1,19 +1,21 @@
-/**
- * Small pieces of HTML that all sections are made of. Everything that is put into a template is
- * escaped by it.
- */
+/** The frame of the small pages. Everything that is put into a template is escaped by it. */
 import { html, raw } from 'hono/html';
-import { flourish, icon } from '../../theme.ts';
-import { stylesheet } from './stylesheet.ts';
+import { flourish, icon, themeCss } from '../../theme.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** A part of the page that the contents lead to. */
-export interface Section {
-  readonly id: string;
-  readonly title: string;
-  readonly content: Html | readonly Html[];
-}
+export const iconAddress = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+
+/** Fonts are the reader's own, and colours follow the reader's scheme. */
+export const stylesheet = `${themeCss([])}
+body{margin:0 auto;max-width:60rem;padding-inline:1.25rem;font:1rem/1.6 var(--text)}
+.top{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.25rem 2rem;margin:0;padding-block:1.25rem;border-bottom:1px solid var(--line)}
+main{padding-block:1.5rem 3rem}
+h1{font-size:clamp(2rem,1.4rem + 2.6vw,3.1rem);margin:2rem 0 .8rem}
+.lead{max-width:44rem;margin:0 0 1rem;font-size:1.2rem;line-height:1.5}
+dl.ways dt{font:600 1.4rem/1.3 var(--title)}
+dl.ways dd{margin:0 0 1.4rem;color:var(--quiet)}
+`;
 
 /** A whole page. @param home Where the name of the product leads. */
 export const layOut = (title: string, home: string, beside: Html | string, content: Html): Html =>
@@ -24,7 +26,7 @@ export const layOut = (title: string, home: string, beside: Html | string, conte
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
+<link rel="icon" href="${iconAddress}">
 <style>${raw(stylesheet)}</style>
 </head>
 <body>
@@ -35,44 +37,3 @@ ${content}
 </body>
 </html>
 `;
-
-/** Text whose backticks mean code. */
-export const words = (text: string): readonly (string | Html)[] =>
-  text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
-
-/** A name of several parts as code; it may break after each. */
-export const code = (text: string): Html =>
-  html`<code>${text.split(/(?<=[./#])/).map((part) => html`${part}<wbr>`)}</code>`;
-
-export const jsonBlock = (json: object): Html =>
-  html`<pre><code>${JSON.stringify(json, undefined, 2)}</code></pre>`;
-
-/** A heading that can be linked to. */
-export const heading = (level: 2 | 3, id: string, title: string): Html => {
-  const link = html`<a class="quiet" href="#${id}" aria-label="Link to “${title}”">#</a>`;
-  return level === 2
-    ? html`<h2 id="${id}">${title} ${link}</h2>`
-    : html`<h3 id="${id}">${title} ${link}</h3>`;
-};
-
-/**
- * A table in a box of its own, so that a narrow screen moves the table and not the page. The box
- * can be reached and moved by keyboard. The first cell of a row is its heading, the last one has
- * room for sentences.
- *
- * @param label Says what the table is to somebody who does not see where it stands.
- * @param ids Of the rows, where they can be linked to.
- */
-export const table = (
-  label: string,
-  titles: readonly string[],
-  rows: readonly (readonly unknown[])[],
-  ids: readonly string[] = [],
-): Html =>
-  html`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
-<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    ([first, ...others], index) => html`
-<tr${ids[index] === undefined ? '' : html` id="${ids[index]}"`}><th scope="row">${first}</th>${others.map((cell) => html`<td>${cell}</td>`)}</tr>`,
-  )}
-</tbody></table></div>`;

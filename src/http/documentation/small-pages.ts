@@ -1,7 +1,16 @@
 /** The page at `/`, and the one for an address that does not exist. */
 import { html } from 'hono/html';
-import type { Entrance } from './guide.ts';
 import { type Html, layOut } from './markup.ts';
+
+/** A page of a part with which people begin. */
+export interface Entrance {
+  readonly path: string;
+  /** Beside it on the page at `/`. */
+  readonly name: string;
+  readonly what: string;
+  /** Before it in the greeting of a start: what one does there. */
+  readonly greeting: string;
+}
 
 const links = (entrances: readonly Entrance[]): Html =>
   html`<dl class="ways">${[

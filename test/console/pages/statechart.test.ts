@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createMachine, setup } from 'xstate';
 import { signatureMachine } from '../../../machines/signature.machine.ts';
 import { signerMachine } from '../../../parts/processes/charts/signer.machine.ts';
-import { machineSvg, trailOf, valueText } from '../../../src/console/pages/machine-chart.ts';
+import {
+  hasGuards,
+  machineSvg,
+  trailOf,
+  valueText,
+} from '../../../src/console/pages/machine-chart.ts';
 import {
   pathOf,
   readChart,
@@ -48,69 +53,8 @@ describe('the statechart of a transaction', () => {
       },
     });
     const { states, arrows } = layOutChart(readChart(machine.root as never));
-    expect(states.map(({ name, row }) => [name, row])).toEqual([
-      ['a', 0],
-      ['b', 1],
-      ['c', 2],
-    ]);
+    expect(states.toSorted((a, b) => a.y - b.y).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     expect(arrows).toHaveLength(4);
-  });
-
-  it('lays no state over another and keeps everything inside the drawing', () => {
-    const { states, arrows, box, width, height } = layOutChart(signatureChart);
-    expect(new Set(states.map(({ y }) => y)).size).toBe(states.length);
-    for (const { x, y } of states) {
-      expect(x + box.width).toBeLessThanOrEqual(width);
-      expect(y + box.height).toBeLessThanOrEqual(height);
-    }
-    expect(arrows).toHaveLength(signatureChart.arrows.length);
-    for (const { path, label } of arrows) {
-      expect(path).not.toMatch(/NaN|undefined|Infinity/);
-      expect(label.x).toBeLessThan(width);
-      expect(label.y).toBeLessThan(height);
-    }
-    const ends = arrows.map(({ from, to, isExpiry, head, path }) => ({
-      to,
-      isExpiry,
-      head,
-      from,
-      path,
-    }));
-    for (const a of ends) {
-      for (const b of ends) {
-        if (a !== b && a.head === b.head) expect([a.to, a.isExpiry]).toEqual([b.to, b.isExpiry]);
-      }
-    }
-    expect(new Set(arrows.map(({ path }) => path)).size).toBe(arrows.length);
-    expect(new Set(arrows.map(({ label }) => `${label.x} ${label.y}`)).size).toBe(arrows.length);
-  });
-
-  it('leads no arrow through a state that it does not end at', () => {
-    const { states, arrows, box } = layOutChart(signatureChart);
-    for (const { from, to, path } of arrows) {
-      let [x, y] = [0, 0];
-      for (const [, command = '', given = ''] of path.matchAll(/([MHVQ])([^MHVQ]*)/g)) {
-        const numbers = given.trim().split(' ').map(Number);
-        const [endX, endY] =
-          command === 'H'
-            ? [numbers[0] ?? 0, y]
-            : command === 'V'
-              ? [x, numbers[0] ?? 0]
-              : [numbers.at(-2) ?? 0, numbers.at(-1) ?? 0];
-        const crossed = states.filter(
-          ({ name, x: left, y: top }) =>
-            command !== 'M' &&
-            name !== from &&
-            name !== to &&
-            Math.max(x, endX) > left &&
-            Math.min(x, endX) < left + box.width &&
-            Math.max(y, endY) > top &&
-            Math.min(y, endY) < top + box.height,
-        );
-        expect(crossed, `${from} to ${to}`).toEqual([]);
-        [x, y] = [endX, endY];
-      }
-    }
   });
 
   const twice = [
@@ -149,13 +93,14 @@ describe('the statechart of a transaction', () => {
     expect(wayOf(208, 60_000)?.[0]).toBe('pending failed expired');
     const svg = String(statechartSvg(signatureChart, pathOf(once(208, 60_000) as typeof twice)));
     expect(texts(svg)).toContain('fault 208');
-    expect(svg.match(/class="edge taken"><path d="[^"]+"\/><polygon/g)).toHaveLength(2);
+    // One leads to the first state.
+    expect(svg.match(/class="edge taken"><path d="[^"]+"\/><polygon/g)).toHaveLength(1 + 2);
   });
 
   it('marks the way that was gone, where it is now, and says it in words as well', () => {
     const path = pathOf(twice);
     const svg = String(statechartSvg(signatureChart, path));
-    expect(svg.match(/class="edge taken"><path d="[^"]+"\/><polygon/g)).toHaveLength(4);
+    expect(svg.match(/class="edge taken"><path d="[^"]+"\/><polygon/g)).toHaveLength(1 + 4);
     expect(svg.match(/class="node visited here"/g)).toHaveLength(1);
     expect(texts(svg)).toContain('attempts 1, 2');
     expect(svg).toContain('role="img"');
@@ -177,6 +122,187 @@ describe('the statechart of a transaction', () => {
     expect(valueText(value)).toBe('open.asking.prompting, open.reminding.waiting');
     for (const hostile of [undefined, 7, 'gone', { open: 7 }, { open: { asking: [] } }])
       expect(String(machineSvg(signerMachine, hostile))).toContain('<svg');
+  });
+});
+
+/** States in a row, with ways that skip some, go back, or end the whole. */
+const inARow = (count: number) => {
+  const name = (index: number): string => `step-${index}`;
+  const last = count - 3;
+  const states = Array.from({ length: last + 1 }, (_, index) => [
+    name(index),
+    {
+      on: {
+        ...(index < last ? { NEXT: name(index + 1) } : { DONE: 'done' }),
+        ...(index % 3 === 0 && index + 3 <= last && { SKIP: name(index + 3) }),
+        ...(index % 5 === 4 && { CORRECT: name(index - 3) }),
+        ...(index % 4 === 1 && { REJECT: 'rejected' }),
+      },
+    },
+  ]);
+  return createMachine({
+    initial: name(0),
+    states: {
+      ...Object.fromEntries(states),
+      rejected: { type: 'final' },
+      done: { type: 'final' },
+    },
+  });
+};
+
+/** One state from which all others begin. */
+const star = (count: number) => {
+  const leaves = Array.from({ length: count - 2 }, (_, index) => `leaf-${index}`);
+  return createMachine({
+    initial: 'hub',
+    states: {
+      hub: { on: Object.fromEntries(leaves.map((leaf) => [`GO_TO_${leaf}`, leaf])) },
+      ...Object.fromEntries(leaves.map((leaf) => [leaf, { on: { DONE: 'end' } }])),
+      end: { type: 'final' },
+    },
+  });
+};
+
+describe('the layout of a statechart', () => {
+  interface Box {
+    readonly left: number;
+    readonly top: number;
+    readonly right: number;
+    readonly bottom: number;
+  }
+  const overlap = (a: Box, b: Box): boolean =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const within = ({ x, y }: { x: number; y: number }, { left, top, right, bottom }: Box): boolean =>
+    x > left && x < right && y > top && y < bottom;
+
+  /** Points of a path of lines and cubic curves, close together. */
+  const pointsOf = (path: string): readonly { readonly x: number; readonly y: number }[] => {
+    const points: { x: number; y: number }[] = [];
+    for (const [, command = '', given = ''] of path.matchAll(/([MLC])([^MLC]*)/g)) {
+      const numbers = given.trim().split(/\s+/).map(Number);
+      const [endX = 0, endY = 0] = numbers.slice(-2);
+      const from = points.at(-1) ?? { x: endX, y: endY };
+      const [c1x = from.x, c1y = from.y, c2x = endX, c2y = endY] =
+        command === 'C' ? numbers : [from.x, from.y, endX, endY];
+      for (let step = 1; step <= 40; step += 1) {
+        const t = step / 40;
+        const of = (a: number, b: number, c: number, d: number): number =>
+          a * (1 - t) ** 3 + 3 * b * t * (1 - t) ** 2 + 3 * c * t ** 2 * (1 - t) + d * t ** 3;
+        points.push({ x: of(from.x, c1x, c2x, endX), y: of(from.y, c1y, c2y, endY) });
+      }
+    }
+    return points;
+  };
+
+  const charts = {
+    'a signature': signatureChart,
+    'a row of forty': readChart(inARow(40).root as never, { deep: true }),
+    'a star of forty': readChart(star(40).root as never, { deep: true }),
+    'a signer who is asked': readChart(signerMachine.root.states.open?.states.asking as never, {
+      deep: true,
+    }),
+  };
+
+  describe.each(Object.entries(charts))('of %s', (_, chart) => {
+    const { states, arrows, width, height } = layOutChart(chart);
+    const boxes = states.map(({ name, x, y, ...size }) => ({
+      name,
+      left: x,
+      top: y,
+      right: x + size.width,
+      bottom: y + size.height,
+    }));
+    // The smallest type of most fonts: text must not touch even where it is narrow.
+    const labels = arrows.map(({ lines, label: { x, y } }) => ({
+      left: x,
+      top: y - 9,
+      right: x + 5.5 * Math.max(0, ...lines.map((line) => line.length)),
+      bottom: y + 13 * (lines.length - 1) + 2,
+    }));
+
+    it('is not wider than a page, and everything is inside of it', () => {
+      expect(width).toBeLessThanOrEqual(1240);
+      for (const { left, top, right, bottom } of [...boxes, ...labels]) {
+        expect(left).toBeGreaterThanOrEqual(0);
+        expect(top).toBeGreaterThanOrEqual(0);
+        expect(right).toBeLessThanOrEqual(width);
+        expect(bottom).toBeLessThanOrEqual(height);
+      }
+      for (const { x, y } of arrows.flatMap(({ path }) => pointsOf(path))) {
+        expect(Math.min(x, y, width - x, height - y)).toBeGreaterThanOrEqual(8);
+      }
+    });
+
+    it('lays no state or label over another', () => {
+      const all: readonly Box[] = [...boxes, ...labels];
+      for (const [index, a] of all.entries())
+        for (const b of all.slice(index + 1)) expect(overlap(a, b)).toBe(false);
+    });
+
+    it('leads no arrow through a state or a label', () => {
+      expect(arrows).toHaveLength(chart.arrows.length);
+      for (const [index, { from, to, path }] of arrows.entries()) {
+        expect(path).not.toMatch(/NaN|undefined|Infinity/);
+        const points = pointsOf(path);
+        for (const box of boxes) {
+          const isEnd = box.name === from || box.name === to;
+          const crossed = points.some((point) => within(point, box));
+          expect([from, to, box.name, crossed && !isEnd]).toEqual([from, to, box.name, false]);
+        }
+        for (const [other, label] of labels.entries()) {
+          const crossed = points.some((point) => within(point, label));
+          expect([from, to, index, other, crossed]).toEqual([from, to, index, other, false]);
+        }
+      }
+    });
+
+    it('gives each arrow a line of its own, with its label beside it', () => {
+      const straight = arrows.flatMap(({ path }, index) =>
+        [...path.matchAll(/(-?[\d.]+ -?[\d.]+)L(-?[\d.]+ -?[\d.]+)/g)]
+          .filter(([, begin, end]) => begin !== end)
+          .map(([, begin]) => `${begin} ${index}`),
+      );
+      expect(new Set(straight.map((each) => each.split(' ').slice(0, 2).join(' '))).size).toBe(
+        new Set(straight).size,
+      );
+      for (const [index, { path, lines }] of arrows.entries()) {
+        const label = labels[index];
+        if (label === undefined || lines.length === 0) continue;
+        const near = { ...label, left: label.left - 8, top: label.top - 8 };
+        expect(pointsOf(path).some((point) => within(point, near))).toBe(true);
+      }
+    });
+  });
+
+  it('makes room for long names', () => {
+    const name = 'waitingForTheAnswerOfTheInsurance';
+    const machine = createMachine({ initial: name, states: { [name]: {} } });
+    const [state] = layOutChart(readChart(machine.root as never)).states;
+    expect(state?.width).toBeGreaterThan(name.length * 7);
+  });
+});
+
+describe('the conditions of transitions', () => {
+  const machine = setup({ guards: { isLarge: () => true } }).createMachine({
+    initial: 'a',
+    states: {
+      a: {
+        on: { GO: [{ guard: 'isLarge', target: 'b' }, { target: 'c' }] },
+      },
+      b: { always: { guard: 'isLarge', target: 'c' } },
+      c: {},
+    },
+  });
+  const linesWith = (guards: boolean): readonly (readonly string[])[] =>
+    readChart(machine.root as never, { deep: true, guards }).arrows.map(({ events }) => events);
+
+  it('are left out unless they are asked for', () => {
+    expect(linesWith(false)).toEqual([['GO'], ['GO'], []]);
+    expect(linesWith(true)).toEqual([['GO [isLarge]'], ['GO'], ['[isLarge]']]);
+    expect(String(machineSvg(machine, 'a'))).not.toContain('isLarge');
+    expect(String(machineSvg(machine, 'a', undefined, true))).toContain('[isLarge]');
+    expect(hasGuards(machine)).toBe(true);
+    expect(hasGuards(inARow(5))).toBe(false);
   });
 });
 

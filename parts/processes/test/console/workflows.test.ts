@@ -255,6 +255,18 @@ describe('workflows in the console', () => {
     expect(pause).toBe('10 seconds');
   });
 
+  it('names the conditions of transitions in the chart when they are asked for', async () => {
+    const { path } = await begin('chart-2', ['Anna']);
+    const page = path.replace('/api', '');
+    const plain = (await stage.ask('operator', 'GET', page)).text;
+    expect(plain).not.toMatch(/\[\w+\]<\/tspan>/);
+    const [, to = ''] = /<a href="([^"]*)">Show the conditions of transitions</.exec(plain) ?? [];
+    expect(to).toBe(`${page}?guards=shown#life`);
+    const { text } = await stage.ask('operator', 'GET', to.replace('#life', ''));
+    expect(text).toMatch(/\[\w+\]<\/tspan>/);
+    expect(text).toContain('Hide the conditions of transitions');
+  });
+
   it('shows no table for a step that was skipped', async () => {
     const signers = [{ name: 'Anna', msisdn: '+41700092501', text: 'Bank: I sign' }];
     const steps = [
