@@ -13,7 +13,7 @@ import { Hono } from 'hono';
 import type { Bindings } from './metrics.ts';
 import { createAddressList, isForwarded } from './trusted-proxy.ts';
 
-/** What is told at `/metrics`. */
+/** The source of the metrics at `/metrics`. */
 export interface ToldMetrics {
   readonly contentType: string;
   metrics(): Promise<string>;

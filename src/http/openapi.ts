@@ -23,7 +23,7 @@ import { pkiPaths, pkiSchemas } from './documentation/pki-paths.ts';
 import { workflowPaths, workflowSchemas } from './documentation/workflow-paths.ts';
 import { presentFault } from './present.ts';
 
-/** Of the interface, not of the product (interface section 9). */
+/** The version of the interface, which is not that of the product (interface section 9). */
 const interfaceVersion = '1.0.1';
 
 /** A nullable value is one schema of two types, which tools show better than a choice. */
@@ -34,7 +34,7 @@ const foldNull = ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }):
   Object.assign(jsonSchema, { ...given, type: [given.type, 'null'] });
 };
 
-/** Every schema with a name that these are made of, by its name. */
+/** All named schemas that occur in the given ones, by name. */
 const namedSchemas = (schemas: readonly z.ZodType[]): Record<string, SchemaNode> => {
   const { $defs } = z.toJSONSchema(z.union(schemas), { io: 'input', override: foldNull });
   return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', `"${schemaPath}`));
@@ -54,7 +54,10 @@ const faultResponses = (examples: Examples): OperationNode['responses'] => ({
   },
 });
 
-/** Who a caller is, as far as OpenAPI can say it: `AP_ID` and `AP_PWD` are members of the body. */
+/**
+ * The authentication that OpenAPI can describe. `AP_ID` and `AP_PWD` are members of the body, so
+ * they are not among it.
+ */
 const securitySchemes = {
   clientCertificate: {
     type: 'mutualTLS',
@@ -86,8 +89,8 @@ const firstOf = (examples: Examples): Examples[string] =>
   Object.values(examples)[0] ?? { summary: '', value: {} };
 
 /**
- * @param productVersion Of the program that serves the document. docs/openapi.json has none: a
- *   release does not change the interface.
+ * @param productVersion The version of the program that serves the document. docs/openapi.json has
+ *   none, because a release does not change the interface.
  */
 export const buildOpenApiDocument = (rules: ProtocolRules, productVersion?: string) => {
   const operations = describeOperations(rules);

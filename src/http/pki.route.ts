@@ -1,5 +1,5 @@
 /**
- * What verifiers of signatures fetch: the roots as PEM, the certificate and the list of revoked
+ * The routes for verifiers of signatures: the roots as PEM, the certificate and the list of revoked
  * certificates of each authority, OCSP answers (RFC 6960 appendix A), and time stamps (RFC 3161
  * 3.4).
  *
@@ -17,13 +17,13 @@ import type { Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 
 export interface PkiRoutesOptions {
-  /** DER. @throws When the store of keys is unreachable. */
+  /** Gives the root certificates, DER. @throws When the store of keys is unreachable. */
   readonly trust: () => Promise<readonly Uint8Array[]>;
   /** Throws like `trust`. */
   readonly publisher: Publisher;
   /** Answers requests for time stamps. Throws like `trust`. */
   readonly timeStamps: AskTimeStamp;
-  /** In how many seconds this caller may ask for a signature; 0 is now. Throws like `trust`. */
+  /** Seconds until this caller may ask for a signature again; 0 is now. Throws like `trust`. */
   readonly pkiWait: (incoming: IncomingMessage | undefined) => Promise<number>;
   readonly log: HttpLog;
 }
@@ -32,7 +32,7 @@ type PkiContext = Context<Environment>;
 
 const toPem = (der: Uint8Array): string => new X509Certificate(der).toString();
 
-/** What is revoked shall be known soon, so it is not kept as long as it is good for. */
+/** Caches keep a list for five minutes, less than its validity, so that revocations spread soon. */
 const cacheControl = 'public, max-age=300';
 
 const maxRequest = { maxBytes: 8192, timeoutMs: 5000 } as const;

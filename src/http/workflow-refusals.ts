@@ -1,4 +1,4 @@
-/** How requests about workflows are refused (workflows.route.ts). */
+/** The refusals of requests about workflows (workflows.route.ts). */
 import type { Refusal } from './application-refusals.ts';
 
 export const tooManyOpen: Refusal = [
