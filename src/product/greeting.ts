@@ -26,7 +26,8 @@ const numbers = [
 ] as const;
 
 /**
- * A phone of one's own. Bright squares are drawn, so that a camera can read it on a dark screen.
+ * The lines that offer a phone in the browser, with a QR code. Its bright squares are drawn, so
+ * that a camera can read it on a dark screen.
  */
 const ownPhone = (link: string, url: string): readonly string[] => [
   '',
@@ -38,7 +39,7 @@ const ownPhone = (link: string, url: string): readonly string[] => [
   ...renderUnicodeCompact(link, { border: 2 }).split('\n'),
 ];
 
-/** What a person sees when the product is up. */
+/** The lines that a person sees when the product is up. */
 export const greet = ({
   url,
   configuration,
@@ -50,7 +51,7 @@ export const greet = ({
 }: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
-    // Logins are begun where browsers reach this server, and nowhere else.
+    // Logins work only at the address at which browsers reach this server.
     const publicUrl = configuration.publicUrl ?? url;
     lines.push(
       '',

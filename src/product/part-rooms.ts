@@ -1,4 +1,4 @@
-/** What parts get from the core of a process. */
+/** The rooms and settings that parts get from the core of a process. */
 import { spreadOver } from '../../packages/engine/src/engine.ts';
 import type { Configuration } from '../configuration/schema.ts';
 import type { ApiRooms, Part, PartSettings, WorkerRooms } from '../part.ts';
@@ -11,7 +11,7 @@ import { createSignerLinks, type PublicUrl } from './signers.ts';
 export const queuesOf = (parts: readonly Part[]): readonly string[] =>
   parts.flatMap(({ queues = [] }) => queues);
 
-/** Each part has read its own members of it. */
+/** The configuration as parts see it. Each part has defined its own members of it. */
 export const settingsOf = (configuration: Configuration): PartSettings =>
   configuration as PartSettings;
 

@@ -1,5 +1,5 @@
 /**
- * Phones in browsers: what the workers need to prompt them, and what the API needs to serve them.
+ * Phones in browsers: opens the device of the workers, the routes of the API, and the admin.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -34,7 +34,7 @@ import type { Shard } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { frameOf, namesOf } from './signers.ts';
 
-/** What this room keeps, for a process with the service key. */
+/** The options of the store of phones, in a process that has the service key. */
 interface PhoneStoreOptions {
   readonly redis: RedisClient;
   readonly serviceKey: Uint8Array;
@@ -63,7 +63,7 @@ const openPush = ({ configuration, now, hostNow, onError }: Core, phones: Phones
   return createPush({ vapid, phones, post, now, onError });
 };
 
-/** For the workers: how prompts get to phones. */
+/** Opens the device by which workers send prompts to phones. */
 export const openPhoneDevice = (
   core: Core,
 ): { readonly options: PhoneOptions; readonly close: () => Promise<void> } => {
@@ -76,7 +76,7 @@ export const openPhoneDevice = (
   };
 };
 
-/** Receipts are shown by activities, which wait for their answers. */
+/** Sends the answers of receipts to the activities that show them and wait. */
 const receiptAnswers = (shards: readonly Shard[], redis: RedisClient, now: () => number) => {
   const locate = (id: string) => {
     const transaction = id.slice(0, id.length - receiptJobId('').length);
@@ -96,13 +96,13 @@ interface PhoneAdminSurroundings extends PhoneStoreOptions {
   readonly revoke?: PhoneAdminOptions['revoke'];
 }
 
-/** For {@link PhoneAdminSurroundings.revoke}. */
+/** Makes the `revoke` of {@link PhoneAdminSurroundings}. */
 export const revokeWith =
   (custody: Pick<KeyCustody, 'revokeCertificate'>) =>
   (phone: Pick<Phone, 'msisdn' | 'id'>): Promise<unknown> =>
     custody.revokeCertificate(keyOwnerOf(phone), 'cessationOfOperation');
 
-/** For operators, in the console and on the command line. */
+/** Opens the administration of phones, for the console and the command line. */
 export const openPhoneAdmin = (options: PhoneAdminSurroundings) => {
   const { configuration, configured, answer, publicUrl, revoke } = options;
   const store = openPhoneStore(options);
@@ -120,7 +120,7 @@ export const openPhoneAdmin = (options: PhoneAdminSurroundings) => {
   return { ...store, failOpen, admin };
 };
 
-/** For the API. */
+/** Opens the routes of phones in the API. */
 export const openPhoneRoutes = (
   core: Core,
   options: {

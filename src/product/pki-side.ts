@@ -1,4 +1,4 @@
-/** What the certificate authority publishes, and the time stamps of signatures. */
+/** Opens the publications of the certificate authority, and the time stamps of signatures. */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { ConsoleDeps } from '../console/deps.ts';
@@ -11,7 +11,7 @@ import type { Core } from './core.ts';
 import { StartError } from './start-error.ts';
 
 const timeoutMs = 5000;
-/** A time stamp with the certificates of its authority has some 6 kB. */
+/** The longest reply. A time stamp with the certificates of its authority has some 6 kB. */
 const maxReplyBytes = 65_536;
 
 const readReply = async (body: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
@@ -27,7 +27,7 @@ const readReply = async (body: AsyncIterable<Uint8Array>): Promise<Uint8Array> =
   return Buffer.concat(chunks, length);
 };
 
-/** Of somebody else, over HTTP (RFC 3161 3.4). */
+/** Asks another authority for time stamps, over HTTP (RFC 3161 3.4). */
 const askAt =
   (url: string): AskTimeStamp =>
   async (request) => {

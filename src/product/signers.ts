@@ -1,5 +1,5 @@
 /**
- * What people who sign get to see: their pages for the API, their links and mails for the workers.
+ * The pages of signers for the API, and their links and mails for the workers.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Gate, Workflow } from '../../packages/engine/src/define.ts';
@@ -16,10 +16,10 @@ import { createTaskRoutes } from '../tasks/tasks.route.ts';
 import { createTasks } from '../tasks/tasks.ts';
 import type { Core } from './core.ts';
 
-/** Of this service; undefined where this process does not know it. */
+/** Gives the public address of this service; undefined when this process does not know it. */
 export type PublicUrl = () => string | undefined;
 
-/** How people know an application; of a login, the tenant. */
+/** Gives the display name of an application; for a login, the name of its tenant. */
 export const namesOf = ({
   configuration: { applicationProviders, oidc },
 }: Pick<Core, 'configuration'>) => {
@@ -30,18 +30,18 @@ export const namesOf = ({
   return (apId: string): string => names.get(apId) ?? apId;
 };
 
-/** How pages outside of a login look: as those of the first tenant. */
+/** The frame of pages outside of a login: name and branding of the first tenant. */
 export const frameOf = (tenants: Tenants) => () => {
   const { settings, path } = tenants.main;
   return { tenantName: settings.name, branding: settings.branding, path };
 };
 
-/** `/tasks`, with the look of the first tenant of the logins. */
+/** Opens the routes of `/tasks`, with the branding of the first tenant. */
 export const openSignerPages = (
   core: Core,
   options: {
     readonly engine: Pick<Engine, 'find' | 'send'>;
-    /** That of the process. */
+    /** The workflow of the stock process. */
     readonly workflow: Workflow;
     readonly tenants: Tenants;
     readonly publicUrl: () => string;
@@ -100,7 +100,7 @@ const templatesOf = ({ configuration: { mail } }: Core) =>
   mail?.templates === undefined ? undefined : readMailTemplates(mail.templates);
 
 /**
- * @returns The address of a signer's page, for the application; undefined where this process does
+ * @returns A function that gives the address of a signer's page; undefined when this process does
  *   not know the public address.
  */
 export const createSignerLinks = ({ serviceKey }: Core, publicUrl: PublicUrl) => {

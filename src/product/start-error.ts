@@ -3,7 +3,7 @@ import { getSystemErrorMap } from 'node:util';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 export class StartError extends Error {
-  /** As the command line has it: which exit code the process ends with. */
+  /** The outcome for the command line, which decides the exit code. */
   readonly outcome: 'usage' | 'unreachable';
   constructor(outcome: StartError['outcome'], message: string) {
     super(message);

@@ -28,7 +28,7 @@ export const assertPin = (
 };
 
 /**
- * @param pin Of the environment.
+ * @param pin The PIN from the environment.
  * @returns `token` is undefined where private keys are in the store. `vault` takes how many
  *   milliseconds callers wait for a token that is away; default: `timeoutSeconds`.
  */
@@ -63,7 +63,7 @@ export const openTokenSide = (
     process.removeAllListeners('SIGTERM');
     // The first process of a container does not get its own signals.
     if (process.pid === 1) process.abort();
-    // A supervisor starts what has failed again.
+    // After a failure the exit shows one, so that a supervisor starts the process again.
     process.kill(process.pid, hasFailed ? 'SIGKILL' : 'SIGTERM');
   });
   return {

@@ -19,7 +19,7 @@ import { openPhoneDevice } from './phone-side.ts';
 import type { PublicUrl } from './signers.ts';
 import { openWorkflowSide } from './workflow-side.ts';
 
-/** What workers do beside signing: the search index, ordered replays, parts. */
+/** Starts the work of workers beside signing: the search index, ordered replays, parts. */
 const startOperations = async (core: Core, rooms: WorkerRooms) => {
   const { configuration, blocking: redis, protocol, retention, now, onError } = core;
   const { queue, operations } = configuration;
@@ -66,7 +66,7 @@ const startOperations = async (core: Core, rooms: WorkerRooms) => {
 export interface WorkerParts {
   readonly operations: boolean;
   readonly listensAt?: PublicUrl;
-  /** How long the webhook for text messages may take to answer. */
+  /** The timeout of the webhook for text messages, in milliseconds. */
   readonly textTimeoutMs?: number | undefined;
 }
 
@@ -147,7 +147,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
   const keepers = parts.operations ? await startOperations(core, rooms) : undefined;
   return {
     areRunning: started.areRunning,
-    /** Finishes the steps in hand and takes no more. */
+    /** Finishes the current steps and takes no more. */
     close: async (): Promise<void> => {
       await reports.close();
       await keepers?.close();

@@ -1,5 +1,5 @@
 /**
- * Workflows in a process: what the workers need to run them, and what the API needs to serve them.
+ * Workflows in a process: opens what the workers run, and the routes of the API.
  */
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
@@ -20,7 +20,7 @@ import type { Core } from './core.ts';
 import { createSignerLinks, openMail, openSignerMails, type PublicUrl } from './signers.ts';
 
 const nothing = async () => undefined;
-/** Without a part that tells others. */
+/** The tellers when no part tells applications. */
 const silence: WorkflowTellers = {
   effects: { notify: nothing, notifyProcess: nothing, tell: nothing },
   notifyEnd: nothing,
@@ -36,7 +36,7 @@ const openTellers = async (
   return (await telling[0]?.openTellers?.(rooms)) ?? silence;
 };
 
-/** For the workers. */
+/** Opens the workflows that the workers run, with their effects. */
 export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl: PublicUrl) => {
   const { configuration, now } = core;
   const { locate } = rooms;
@@ -72,7 +72,7 @@ export const openWorkflowSide = async (core: Core, rooms: WorkerRooms, publicUrl
   };
 };
 
-/** For the API. */
+/** Opens the routes of workflows in the API. */
 export const openWorkflowRoutes = (
   core: Core,
   shards: readonly Shard[],
