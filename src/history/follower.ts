@@ -21,17 +21,19 @@ import { rebuildShard } from './rebuild.ts';
  * more   There is more to do at once.
  * much   Nothing is left, but there was so much that the streams may soon be trimmed.
  * idle   Nothing is left to do.
- * busy   Another process is at it.
+ * busy   Another process does the work.
  */
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
-/** How often events are read before what they tell is written. */
+/** Reads of events before their changes are written. */
 const maxReads = 24;
-/** Between two reads, so that accepting and signing go first. */
+/** The pause between two reads, so that accepting and signing go first. */
 const pauseMs = 3;
-/** Few at a time: much data in hand makes garbage collections long, and signing waits for them. */
+/**
+ * Jobs that are written at a time. More data makes garbage collections long, and delays signing.
+ */
 const writesAtOnce = 250;
-/** A fifth of what the streams hold (events.ts). */
+/** Reads that count as much: their events are a fifth of those in the streams (events.ts). */
 const muchReads = 8;
 
 export const createFollower = (options: {
@@ -39,13 +41,13 @@ export const createFollower = (options: {
   readonly keys: ShardKeys;
   readonly store: IndexStore;
   readonly now: () => number;
-  /** See leader-task.ts. */
+  /** Whether this process still leads (leader-task.ts). */
   readonly mayGoOn: () => Promise<boolean>;
-  /** Ends a rebuild, by an error. */
+  /** Makes a rebuild throw when it is aborted. */
   readonly signal?: AbortSignal;
 }) => {
   const { redis, keys, store, now, mayGoOn, signal } = options;
-  /** As far as this process knows. A write with a wrong one writes nothing. */
+  /** The position of the index, as far as this process knows. A write with a wrong one is void. */
   let known: Position | undefined;
 
   const writeJobs = async (
@@ -78,9 +80,9 @@ export const createFollower = (options: {
   };
 
   /**
-   * Reads events up to a gap or a bound, and indexes what was just submitted.
+   * Reads events up to a gap or a bound, and indexes jobs that were just submitted.
    *
-   * @returns What else has changed; undefined when the index stands elsewhere.
+   * @returns The other changes; undefined when the index has another position.
    */
   const gather = async (
     from: Position,

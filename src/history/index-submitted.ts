@@ -14,7 +14,7 @@ import { lastTime } from './row.ts';
 import { writeRowsScript } from './rows-script.ts';
 
 export interface Changes extends Read {
-  /** Each once; none where there is a gap. */
+  /** Ids of changed transactions, each once; empty when there is a gap. */
   readonly changed: readonly string[];
 }
 
@@ -22,7 +22,7 @@ const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
   .join(', ');
 
-/** Of a request that is parsed inside Redis. It is a few hundred as a rule. */
+/** The largest request that is parsed inside Redis. Most have a few hundred bytes. */
 const maxBytes = 8192;
 
 /**
@@ -99,13 +99,14 @@ tellChanges(ARGV[6], writeRows(ARGV[5], taken, allFacts, allNames, tonumber(ARGV
 return found`;
 
 /**
- * Reads events and indexes what they tell of, where it was just submitted. Jobs that are read after
- * this call are at least as new as the events.
+ * Reads events and indexes their jobs that were just submitted. Jobs that are read after this call
+ * are at least as new as the events.
  *
- * @param stands Where the index stands. It stays there: if the rest cannot be written, all of this
- *   is read and indexed again, with the same result.
- * @param since  Where reading begins; it may be ahead of the index.
- * @returns The transactions that are left to the caller; undefined when the index stands elsewhere.
+ * @param stands The position of the index, which stays the same: if the rest cannot be written, all
+ *   of this is read and indexed again, with the same result.
+ * @param since  The position at which reading begins; it may be ahead of the index.
+ * @returns The transactions that are left to the caller; undefined when the index has another
+ *   position.
  */
 export const indexSubmitted = async (
   redis: RedisClient,

@@ -24,7 +24,7 @@ export interface AppOptions extends ServiceRoutesOptions, PkiRoutesOptions {
   readonly readiness: readonly HealthCheck[];
   readonly documentation: DocumentationFacts;
   /** Routes of other rooms. */
-  // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
+  // biome-ignore lint/suspicious/noExplicitAny: only the routes know what they need of the server.
   readonly more: readonly Hono<any>[];
 }
 

@@ -14,8 +14,7 @@ export const startWorkerListener = async (options: {
   readonly host: string;
   /** The port; 0 chooses a free one. */
   readonly port: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what the routes need from the server is theirs to
-  // know.
+  // biome-ignore lint/suspicious/noExplicitAny: only the routes know what they need of the server.
   readonly routes: Hono<any>;
   readonly checks: readonly HealthCheck[];
 }): Promise<RunningServer> => {
