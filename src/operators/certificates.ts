@@ -1,6 +1,6 @@
 /**
- * Orders of operators about certificates. Each is in the audit log before it is done. Which role
- * may give it, the routes have checked.
+ * Orders of operators about certificates. Each is written to the audit log before it is done. The
+ * routes have checked the role of the operator.
  */
 import { X509Certificate } from 'node:crypto';
 import type {
@@ -27,18 +27,18 @@ export type CertificateResult = { readonly done: number } | { readonly refused: 
 
 /** A root or an issuing authority. */
 export interface ShownAuthority {
-  /** As under `/pki`: `issuing-1`. */
+  /** The id that the addresses under `/pki` have: `issuing-1`. */
   readonly id: string;
-  /** Of its certificate: SHA-256, upper-case hex with colons. */
+  /** The SHA-256 fingerprint of its certificate, in upper-case hex with colons. */
   readonly fingerprint: string;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
 }
 
-/** What a number's former owner has left. */
+/** Removes the data of the former owner of a number. */
 export interface FormerOwners {
-  /** The number has a new owner. @param msisdn Digits. */
+  /** Called when the number has a new owner. @param msisdn Digits. */
   forgetOwner(msisdn: string): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export const createCertificates = ({
   readonly audit: Audit;
   readonly now: () => number;
 }) => {
-  /** Oldest first. */
+  /** The certificates of a target, oldest first. */
   const list = (target: CertificateTarget): Promise<readonly IssuedCertificate[]> =>
     custody.certificatesOf(target);
 
@@ -65,7 +65,7 @@ export const createCertificates = ({
   return {
     list,
 
-    /** Roots, then issuing authorities; of each kind the last is used for what is issued. */
+    /** Roots, then issuing authorities. The last one of each kind issues new certificates. */
     authorities: async (): Promise<readonly ShownAuthority[]> =>
       (await custody.authorities()).map(({ id, certificate }) => {
         const { fingerprint256, validFrom, validTo } = new X509Certificate(certificate);
@@ -74,9 +74,9 @@ export const createCertificates = ({
       }),
 
     /**
-     * Makes the next authority, or key of the service, before its time.
+     * Makes the next authority, or the next key of the service, before the regular time.
      *
-     * @param why In the operator's own words, here and below.
+     * @param why The reason in the operator's own words, here and below.
      */
     rollOver: async (
       by: Operator,
@@ -101,7 +101,7 @@ export const createCertificates = ({
       const found = await list(target);
       if (found.length === 0) return { refused: 'unknown' };
       let done = 0;
-      // A renewal may bring another one meanwhile.
+      // A renewal may issue another certificate meanwhile.
       for (
         let good = found.filter(isGood);
         good.length > 0;
@@ -116,7 +116,7 @@ export const createCertificates = ({
       return done === 0 ? { refused: 'nothing' } : { done };
     },
 
-    /** Lets devices whose certificate was revoked have a new key. */
+    /** Allows devices whose certificate was revoked to get a new key. */
     renew: async (by: Operator, msisdn: string, why?: string): Promise<CertificateResult> => {
       const found = await list({ msisdn });
       if (found.length === 0) return { refused: 'unknown' };
@@ -136,15 +136,15 @@ export const createCertificates = ({
     },
 
     /**
-     * The number has a new owner. Phones of the former one are removed. `done` counts the
-     * certificates that were revoked.
+     * Gives a number to a new owner. The phones of the former owner are removed. `done` is the
+     * number of revoked certificates.
      */
     reassign: async (
       by: Operator,
       msisdn: string,
       why?: string,
     ): Promise<{ readonly done: number }> => {
-      // A person is named by the serialNumber, which is a pseudonym.
+      // The audit log names a person by the serialNumber, which is a pseudonym.
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
       const revoked = await custody.reassignNumber(msisdn);

@@ -1,7 +1,7 @@
 /**
- * Orders of operators about phones in browsers. Who invites a number decides who signs for it, so
- * the routes let admins alone do it. The audit log gets a name of the number that only the master
- * key can make.
+ * Orders of operators about phones in browsers. The invitation of a number decides which person
+ * signs for it, so the routes allow it to admins only. The audit log gets a name of the number that
+ * only a program with the service key can make.
  */
 import { createHmac } from 'node:crypto';
 import { deriveKey } from '../pki/sealed-json.ts';
@@ -10,11 +10,11 @@ import type { Operator } from './operator.ts';
 
 /** A number and its phones, for operators. Times are ISO 8601 in UTC. */
 export interface NumberView {
-  /** With plus. */
+  /** The number with the plus sign. */
   readonly msisdn: string;
   readonly language?: string | undefined;
   readonly since: string;
-  /** While an invitation is open. */
+  /** The end of an open invitation; absent when none is open. */
   readonly invitedUntil?: string;
   readonly phones: readonly {
     readonly id: string;
@@ -22,18 +22,18 @@ export interface NumberView {
     readonly enrolledAt: string;
     readonly certificateEndsAt: string;
     readonly gate: 'pin' | 'passkey';
-    /** Its PIN was wrong too often. */
+    /** Whether the phone is blocked, because its PIN was wrong too often. */
     readonly blocked: boolean;
   }[];
 }
 
 export type Invited =
   | { readonly kind: 'invited'; readonly link: string; readonly expiresAt: number }
-  /** The number is in the configuration, without an App of the kind `phone`. */
+  /** The number is in the configuration, but has no App of the kind `phone`. */
   | { readonly kind: 'configured' }
   | { readonly kind: 'no-address' };
 
-/** What operators may do with numbers and their phones. Numbers are digits. */
+/** The orders of operators about numbers and their phones. Numbers are digits. */
 export interface OrderedPhones {
   /** @returns Undefined for a number that was never invited. */
   view(msisdn: string): Promise<NumberView | undefined>;
@@ -57,7 +57,7 @@ export const createPhoneOrders = ({ admin, audit, serviceKey }: PhoneOrdersOptio
   return {
     find: admin.view,
 
-    /** Names a number in the audit log. @param msisdn Digits. */
+    /** The name of a number in the audit log. @param msisdn Digits. */
     targetOf,
 
     /** @param msisdn Digits. */
