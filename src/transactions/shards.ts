@@ -1,6 +1,6 @@
 /**
- * The queues. Each shard has three, signatures, receipts and workflows, and those of the parts.
- * Bulk replays are few and have one queue. A BullMQ queue lies in one slot, so it uses one core of
+ * The queues. Each shard has the queues signatures, receipts and workflows, and those of the parts.
+ * Bulk replays are few and have one queue. A BullMQ queue is in one slot, so it uses one core of
  * one Redis; more shards spread the work over the nodes of a cluster.
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
@@ -29,7 +29,7 @@ export interface Shard {
   readonly signatures: QueueAt;
   readonly receipts: QueueAt;
   readonly workflows: QueueAt;
-  /** Of parts. {@link queueOf} */
+  /** The queues of parts (see {@link queueOf}). */
   readonly others: readonly QueueAt[];
 }
 
@@ -37,10 +37,10 @@ export interface ShardsOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: number;
-  /** Names of further queues in each shard, those of parts. */
+  /** The names of the queues of parts, which each shard has. */
   readonly queues?: readonly string[];
   readonly onError: (error: Error) => void;
-  /** Passes traces on from the program that adds a job to the worker. */
+  /** Carries traces from the program that adds a job to the worker. */
   readonly telemetry?: Telemetry | undefined;
 }
 
@@ -53,7 +53,7 @@ class DirectQueue extends Queue {
   }
 }
 
-/** Closed with {@link closeQueues}. */
+/** Opens a queue, to be closed with {@link closeQueues}. */
 export const openQueue = (
   name: string,
   prefix: string,
@@ -92,7 +92,7 @@ export const giveUpIfGone = async (
 /**
  * Adds a job, unless there is one with its deduplication key.
  *
- * @returns The id of the job that stands for both.
+ * @returns The id of the new job, or of the existing one.
  */
 export const addOrJoin = async (
   at: QueueAt,
@@ -114,7 +114,7 @@ export const addOrJoin = async (
 
 const closeTimeoutMs = 1000;
 
-/** {@link closeShards} does not end the connection. */
+/** Opens all shards. {@link closeShards} does not end the connection. */
 export const openShards = ({
   prefix,
   shards,
@@ -135,7 +135,7 @@ export const openShards = ({
   });
 };
 
-/** In the slot of the first shard. */
+/** Opens the queue of bulk replays, in the slot of the first shard. */
 export const openBulkQueue = ({ prefix, ...common }: Omit<ShardsOptions, 'shards'>): Queue =>
   openQueue(bulkQueueName, shardPrefix(prefix, 0), common).queue;
 
