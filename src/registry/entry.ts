@@ -26,7 +26,7 @@ export const flag = (initial: boolean, meaning: string) =>
 export const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape).prefault({} as never);
 
-/** What a caller may do before it has to wait. */
+/** The calls that are allowed before a caller must wait. */
 export const allowance = (requests: number, perSeconds: number) =>
   section({
     requests: whole(1, 1_000_000, requests).describe('How many at once.'),
@@ -36,8 +36,8 @@ export const allowance = (requests: number, perSeconds: number) =>
   });
 
 /**
- * Refuses a list with the same value of a key twice. @param told The message, from the key and the
- * index of the first.
+ * Refuses a list in which two entries have the same value of a key. @param told Makes the message
+ * from the key and the index of the first entry.
  */
 export const refuseRepeats =
   <Key extends string>(keys: readonly Key[], told: (key: Key, first: number) => string) =>

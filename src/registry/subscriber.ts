@@ -5,9 +5,9 @@ import { amount, type DeepReadonly, flag, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 
 /**
- * A subscriber: one mobile number, its signing devices, and what the operator knows about it. An
+ * A subscriber: one mobile number, its signing devices, and facts about its subscription. An
  * element of `subscribers` is a number or a range of equal numbers. The defaults describe a working
- * robot, so `{ "msisdn": "…", "sim": {} }` can sign. Without SIM and Apps a number is known but
+ * robot, so `{ "msisdn": "…", "sim": {} }` can sign. A number without SIM and Apps is known but
  * cannot sign.
  *
  * Source: interface section 2.4.
@@ -31,7 +31,8 @@ const simulatedSign = z.union(
 );
 
 /**
- * A device at another service. Parts say which kinds there are, each with the name of the service.
+ * The schema of a device at another service. Parts define the kinds, each with the name of the
+ * service.
  */
 export type UpstreamDeviceSchema = z.ZodObject<
   { readonly kind: z.ZodLiteral<string>; readonly upstream: z.ZodString },
@@ -101,12 +102,12 @@ export type Sscd = DeepReadonly<ReadSscd> & {
   readonly kind: 'sim' | 'app';
   /** Unique within the subscriber, stable for the life of its key: `sim`, `app-0`, `app-1` … */
   readonly id: string;
-  /** Of phones: ids of their chains of certificates. Undefined where the custody has the key. */
+  /** The ids of the certificate chains of a phone. Undefined when the custody has the key. */
   readonly certificates?: readonly string[] | undefined;
 };
 const named = (kind: Sscd['kind'], id: string, rest: ReadSscd): Sscd => ({ ...rest, kind, id });
 
-/** Which implementation of the signing-device port is used. */
+/** Selects the implementation of the signing-device port. */
 export type DeviceSpec = Sscd['device'];
 export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
 
@@ -235,7 +236,8 @@ export const commonUpstreamOf = ({
 
 export interface SubscriberRegistry {
   /**
-   * At once for those of the configuration, and later for those with phones, which lie in Redis.
+   * Finds a subscriber. Those of the configuration come at once; those with phones, which are in
+   * Redis, come as a promise.
    *
    * @param msisdn Digits without plus.
    * @throws When Redis is unreachable.
@@ -245,15 +247,15 @@ export interface SubscriberRegistry {
   isTestNumber(msisdn: string): boolean;
 }
 
-/** Those of the configuration and the sandbox. */
+/** The subscribers of the configuration and the sandbox. */
 export interface ConfiguredSubscribers extends SubscriberRegistry {
   find(msisdn: string): Subscriber | undefined;
 }
 
 /**
- * No number may belong to two elements.
+ * The schema of `subscribers`. No number may belong to two elements.
  *
- * @param elsewhere Kinds of devices at other services.
+ * @param elsewhere The kinds of devices at other services.
  */
 export const subscriberList = (elsewhere: readonly UpstreamDeviceSchema[] = []) =>
   z.array(entryOf(sscdOf(elsewhere))).superRefine((templates, context) => {
