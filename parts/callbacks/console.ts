@@ -32,7 +32,7 @@ const createSecretRoutes = (
     const { apId } = c.req.valid('json');
     const application = providers.find(({ id }) => id === apId);
     if (application === undefined) return refuse(404, 'unknown', 'No application has that id');
-    // Processes and charts may tell other addresses, too.
+    // Messages of processes and charts to other addresses use version 1.
     const { secretVersion } = application.callback ?? { secretVersion: 1 };
     // Recorded first: without a record nothing is shown.
     await audit.record({

@@ -1,6 +1,6 @@
 /**
- * Makes a callback job of what happens in a process, and of the end of an instance of a chart of
- * one's own. What is carried out or told again makes the same job.
+ * Makes a callback job of an event of a process, and of the end of an instance of an operator's
+ * chart. A repeated event makes the same job.
  */
 import { hash } from 'node:crypto';
 import type { Locate } from '../../packages/engine/src/engine.ts';
@@ -17,14 +17,14 @@ import type { ProcessMessage } from './callback.machine.ts';
 import { callbackJob } from './follower.ts';
 import { callbacksOf } from './queue.ts';
 
-/** An instance of a chart of one's own that ends. It is told at least once. */
+/** Tells the end of an instance of an operator's chart, at least once. */
 export type NotifyEnd = (end: EndOfInstance) => Promise<void>;
 
 export const createProcessNotices = (options: {
   readonly shards: readonly Shard[];
-  /** Where workflows are. */
+  /** Finds the queue of a workflow. */
   readonly locate: Locate;
-  /** Applications with a callback. */
+  /** The AP_IDs of applications with a callback. */
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly tries?: number;

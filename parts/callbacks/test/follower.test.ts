@@ -59,7 +59,7 @@ const failOne = async (apId: string): Promise<string> => {
   return id;
 };
 
-/** Of those that are to be told. */
+/** The AP_ID of an application that gets callbacks. */
 const found = async (): Promise<readonly string[]> => {
   const [jobs] = await Promise.all(shards.map((shard) => queueIn(shard).queue.getWaiting()));
   return (jobs ?? []).map(({ id }) => String(id)).sort();
