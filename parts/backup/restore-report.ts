@@ -1,13 +1,13 @@
 /**
- * What `paraph restore` says at its end: what a restore undoes must not be found out by chance.
+ * The report at the end of `paraph restore`, which names the orders that the restore undoes.
  *
- * Over the service itself, revocations and new persons of numbers are kept, and the audit log knows
- * what else was taken back after the backup. An empty Redis knows nothing of that.
+ * Over the same service, revocations and new persons of numbers are kept, and the audit log has the
+ * other orders after the backup. An empty Redis has neither.
  */
 import type { Audit, AuditAction, AuditEntry } from '../../src/operators/audit.ts';
 import type { Kept } from './kept-records.ts';
 
-/** Orders that take something back or end it, and that a restore undoes. */
+/** Orders that revoke or end something, and that a restore undoes. */
 const undone: ReadonlySet<string> = new Set<AuditAction>([
   ...([
     'user-remove',
@@ -32,7 +32,7 @@ export const readUndone = async (
   let cursor: string | undefined;
   do {
     const page = await audit.read({ from: Date.parse(at), limit: pageEntries, cursor });
-    // One that was not carried out has a second entry, with its outcome.
+    // An order that was not carried out has a second entry, with its outcome.
     found.push(...(page?.entries ?? []).filter(({ action }) => undone.has(action)));
     cursor = page?.cursor;
   } while (cursor !== undefined);
@@ -72,7 +72,7 @@ const unknownPast = (at: string): string =>
 Look for these orders in the service's log (lines with "audit":true; without those of the command line), and repeat them: docs/operations/backup.md#after-a-restore.
 `;
 
-/** @param kept Undefined where Redis did not hold the same service. */
+/** @param kept Undefined when Redis did not have the same service. */
 export const restoreText = (
   at: string,
   keys: number,
@@ -83,6 +83,6 @@ export const restoreText = (
   return `${keys} keys as they were at ${at}. What was acknowledged later is lost.\n${rest}Start the service.\n`;
 };
 
-/** For the JSON. */
+/** The orders to be repeated, as members of the JSON. */
 export const repeatDocument = (repeat: readonly AuditEntry[]): readonly object[] =>
   repeat.map(({ id: _, at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }));
