@@ -103,7 +103,7 @@ const startStrict = async (seenAgain: 'refuses' | 'prompts') => {
 
 let refusing: Awaited<ReturnType<typeof startStrict>>;
 let forgetful: Awaited<ReturnType<typeof startStrict>>;
-/** How many answers to sign requests the lossy proxy still loses. */
+/** The number of answers to sign requests that the lossy proxy still loses. */
 let toLose = 0;
 let folder = '';
 
