@@ -10,7 +10,7 @@ export const answer = (body: object, status = 200): Response =>
     headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store' },
   });
 
-/** @param message Names fields, never values. */
+/** @param message A sentence that names fields, never values. */
 export const refuse = (...[status, error, message]: Refusal): Response =>
   answer({ error, message }, status);
 
@@ -21,7 +21,7 @@ type NameOf<R> = R extends { readonly refused: infer Why } ? Why & string : R & 
 export const nameOf = <R extends Result>(result: R): NameOf<R> =>
   (typeof result === 'string' ? result : result.refused) as NameOf<R>;
 
-/** @param good The successful result. @param refusals The answers to all others. */
+/** @param good The result that counts as success. @param refusals The answers to all others. */
 export const present = <R extends Result, Good extends string>(
   result: R,
   good: Good,

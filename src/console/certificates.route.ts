@@ -44,7 +44,7 @@ const notices: Readonly<Record<CertificateError, Notice>> = {
   nothing: 'certificate-nothing',
 };
 
-/** A revoked one stays revoked when it is over. */
+/** The shown form of a certificate. A revoked one stays `revoked` after its validity. */
 const shown = (
   { msisdn: _, revocation, ...certificate }: IssuedCertificate,
   at: number,
@@ -126,7 +126,7 @@ export const createCertificateRoutes = ({
   const noticeOf = (result: CertificateResult, done: Notice): Notice =>
     'refused' in result ? notices[result.refused] : done;
 
-  /** The texts of a form that are about one number. Undefined where the number is none. */
+  /** Reads a form about one number. Undefined when the text is no number. */
   const readOrder = async (c: Context<ConsoleEnvironment>) => {
     const form = await readForm(c);
     const number = msisdn.safeParse(form.msisdn);
@@ -141,7 +141,7 @@ export const createCertificateRoutes = ({
     const order = await readOrder(c);
     if (order === undefined) return backWith(c, '', 'certificate-unknown');
     const { form, number, why } = order;
-    // A damaged serial number must not become an order about all of the number.
+    // A damaged serial number must not become an order about all certificates of the number.
     const one = serial.optional().safeParse(form.serial);
     if (!one.success) return backWith(c, number, 'certificate-unknown');
     const about = one.data === undefined ? { msisdn: number } : { serial: one.data };

@@ -55,7 +55,7 @@ export const workflowFilter = z
   .extend({ apId, msisdn, from, to, text: part });
 export type WorkflowField = keyof typeof workflowFilter.shape;
 
-/** Each field's label on pages, and its error. */
+/** The label of each field on pages, and its error. */
 export const filterLabels = {
   state: ['State', 'Choose a state of the list'],
   status: ['Status', 'Choose a status of the list'],
@@ -73,7 +73,7 @@ const fieldsOf = <Field extends string>(shape: Readonly<Record<Field, unknown>>)
   Object.keys(shape) as Field[];
 const maxText = 256;
 
-/** The fields as written, without empty ones. */
+/** The unparsed texts of the fields, without empty ones. */
 export type FilterForm<Field extends string = FilterField> = {
   readonly [name in Field]?: string | undefined;
 };
@@ -84,10 +84,10 @@ export interface ReadFilter<Field extends string = FilterField, Filter = History
   /** Errors by field. */
   readonly problems: FilterForm<Field>;
 }
-/** What a page shows of it. */
+/** The part of a read filter that a page shows. */
 export type FormFields<Field extends string> = Omit<ReadFilter<Field>, 'filter'>;
 
-/** Fields that the search would ignore: none, or this file does not compile. */
+/** Fields that the search would ignore. If there are any, this file does not compile. */
 type Unsearched = Exclude<FilterField, keyof HistoryFilter | 'state' | 'fault'>;
 
 export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter =>
@@ -102,7 +102,7 @@ const readFields = <Field extends FilterField | WorkflowField, Filter>(
   const form: Partial<Record<Field, string>> = {};
   const problems: Partial<Record<Field, string>> = {};
   const filter: Partial<Record<Field, unknown>> = {};
-  // The form of a page says in which zone its times are; links and programs write UTC.
+  // The form of a page names the zone of its times; links and programs write UTC.
   const { zone } = fields;
   const inUtc = (name: Field, text: string): string => {
     const at =
@@ -123,25 +123,27 @@ const readFields = <Field extends FilterField | WorkflowField, Filter>(
   return { form, filter: filter as Filter, problems };
 };
 
-/** @param fields Of an address or a form. */
+/** @param fields The fields of an address or a form. */
 export const readFilter = (fields: Fields): ReadFilter => {
   const { filter, ...read } = readFields(transactionFilter, fields);
   return { ...read, filter: filterOf(filter) };
 };
 
-/** @param fields Of an address. */
+/** @param fields The fields of an address. */
 export const readWorkflowFilter = (fields: Fields) => readFields(workflowFilter, fields);
 
-/** A role that may not see numbers may not guess them either. */
+/**
+ * Removes the number from the filter of a role that may not see numbers, so that none is guessed.
+ */
 export const withoutGuesses = <Read extends FormFields<'msisdn'>>(read: Read, role: Role): Read =>
   seesPeople(role) || read.form.msisdn === undefined
     ? read
     : { ...read, problems: { ...read.problems, msisdn: 'Your role does not see numbers' } };
 
-/** The time without its zone, as browsers write it into a field. */
+/** A time in UTC without its zone, in the form of a browser's field. */
 export const fieldTime = (at: number): string => new Date(at).toISOString().slice(0, -1);
 
-/** Labels and values, for a plan. @param times As a person has chosen them. */
+/** Labels and values of a filter, for a plan. @param times The time zone of the person. */
 export const filterWords = (
   form: FilterForm,
   times = 'UTC',

@@ -15,12 +15,12 @@ import { needs } from './session/session.ts';
 
 const sendBody = z.strictObject({
   event: z.looseObject({ type: z.string().min(1).max(200) }),
-  /** Sent again under the same key, the event counts once. */
+  /** The key of the event. An event that is sent again under its key counts once. */
   key: z.string().min(1).max(200).optional(),
   reason: reason.optional(),
 });
 
-/** No file of the configuration exports it (any more). */
+/** The refusal for a workflow that no file of the configuration exports, or no longer. */
 export const undefinedWorkflow: Refusal = [
   409,
   'undefined',
@@ -75,7 +75,7 @@ export const createWorkflowOrderRoutes = ({
 }: AdminApiDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
-  /** Children belong to the instance that has started them. */
+  /** Finds an instance. A child is none: it belongs to the instance that has started it. */
   const find = async (id: string): Promise<Instance | undefined> =>
     /^[\w-]+$/.test(id) ? workflows.findInstance(id) : undefined;
 
@@ -158,8 +158,8 @@ export const createWorkflowOrderRoutes = ({
   );
 
   /**
-   * A form of the page of an instance.
-   * @param order Gets the reason; undefined where none is given.
+   * Serves a form on the page of an instance.
+   * @param order Gets the reason; undefined when none was given.
    */
   const serveForm = async (
     c: Context<ConsoleEnvironment>,

@@ -13,7 +13,7 @@ import type { ConsoleDeps } from '../deps.ts';
 import { queuePrefix } from './flow.ts';
 import { redactJob } from './shown-job.ts';
 
-/** The clock of the console, and of the log. */
+/** The format of times: UTC, like in the console and the log. */
 const utc = {
   ...({
     day: 'numeric',
@@ -25,7 +25,7 @@ const utc = {
   ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
 };
 
-/** A callback and a receipt are named after their transaction, whose page shows them. */
+/** The page for a job. A callback and a receipt are shown on the page of their transaction. */
 const pageOf = (queue: string, given: unknown): string => {
   const id = String(given);
   if (queue === bulkQueueName) return `/admin/replays/${encodeURIComponent(id)}`;
@@ -39,7 +39,7 @@ const pageOf = (queue: string, given: unknown): string => {
   return `/admin/transactions/${encodeURIComponent(transaction)}`;
 };
 
-/** Redacts jobs for the role. Without buttons: each job leads to its page in the console. */
+/** Redacts jobs for the role. There are no buttons: each job leads to its page in the console. */
 const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter => {
   const adapter = new BullMQAdapter(queue, {
     prefix,
@@ -60,7 +60,7 @@ const createAdapter = (queue: Queue, prefix: string, role: Role): BullMQAdapter 
   };
   adapter.getJobs = async (...range) =>
     (await getJobs(...range)).map((job) => redactJob(job, role));
-  // We write no logs into jobs, and cannot redact those of others.
+  // Logs are not shown: those of other programs cannot be redacted.
   adapter.getJobLogs = async () => [];
   return adapter;
 };

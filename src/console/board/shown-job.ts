@@ -1,7 +1,7 @@
 /**
- * A job as the queue board lists it. A transaction shows what its row in the console's list shows;
- * other jobs show the members of the schemas below. Numbers and faults depend on the role. The
- * members are an allow list, so that a member of a later release is not shown by accident.
+ * The form of a job on the queue board. A transaction shows the same as its row in the console's
+ * list; other jobs show the members of the schemas below. Numbers and faults depend on the role.
+ * The members are an allow list, so that a member of a later release is not shown by accident.
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';
@@ -27,7 +27,7 @@ const otherSchema = z.object({
   timeoutSeconds: optional(z.number()),
 });
 
-/** A bulk. Its reason is free text. */
+/** A bulk, without its reason, which is free text. */
 const bulkSchema = z.object({
   kind: z.string().default('replay'),
   by: z.string(),
@@ -35,7 +35,7 @@ const bulkSchema = z.object({
   total: z.number(),
 });
 
-/** The record of an instance of a workflow, without what applications and people have written. */
+/** The record of an instance of a workflow, without texts of applications and people. */
 const recordSchema = z.object({ workflow: z.string(), version: z.number(), value: z.unknown() });
 
 const resultSchema = z.object({ receipt: z.string() });
@@ -72,7 +72,7 @@ const shownOther = (role: Role, { data }: Job): ShownJob => {
   return { name, data: { ...other, msisdn } };
 };
 
-/** Neither input nor context: other programs and people have written them. */
+/** An instance without input and context, because other programs and people have written them. */
 const shownInstance = ({ id = '', name: jobName, data, progress }: Job): ShownJob => {
   const { version, value: state } = recordSchema.safeParse(progress).data ?? {};
   const { name, version: named } = readJobName(jobName);
@@ -83,14 +83,14 @@ const shownInstance = ({ id = '', name: jobName, data, progress }: Job): ShownJo
   };
 };
 
-/** The code and its name, or that it was no fault. The detail may quote a person. */
+/** The code of a fault and its name, or `not a fault`. The detail may quote a person. */
 const shownReason = (role: Role, line: string): string => {
   const fault = parseFaultLine(line);
   if (fault === undefined) return 'not a fault';
   return seesPeople(role) ? faultLine(fault) : `_${fault.code} ${faultTable[fault.code].reason}`;
 };
 
-/** @returns The same job. Its JSON now has only what the role may see. */
+/** @returns The same job. Its JSON now has only the members that the role may see. */
 export const redactJob = (job: Job, role: Role): Job => {
   const isTransaction = job.queueName === signatureQueueName;
   const { name = job.name, data } =

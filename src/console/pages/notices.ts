@@ -94,7 +94,7 @@ const notices = {
   oneself: ['bad', 'Not changed', 'Another admin has to change your own user.'],
 } as const satisfies Record<string, NoticeText>;
 
-/** One of the core, by its name. */
+/** The name of a notice of the core. */
 type OwnNotice = keyof typeof notices;
 export type Notice = OwnNotice | NoticeText;
 
@@ -102,8 +102,8 @@ const named = <T extends object>(table: T, name: string): T[keyof T] | undefined
   Object.hasOwn(table, name) ? table[name as keyof T] : undefined;
 
 /**
- * @param name Of the address; anything may stand there.
- * @param frame That of the session, for notices of parts.
+ * @param name The name in the address, which may be any text.
+ * @param frame The frame of the session, which has the notices of parts.
  */
 export const readNotice = (
   name: string | undefined,
