@@ -25,8 +25,8 @@ export const demanding = <H extends MiddlewareHandler>(demand: Demand, handler: 
 export const adminErrorSchema = z.object({ error: z.string(), message: z.string() });
 
 /**
- * The JSON schema of the parsed values, because lists and times have several spellings. Only the
- * members that may be left out come from the input.
+ * The JSON schema of the parsed values, because lists and times have several spellings in the
+ * input. Required are the members that the input must have.
  */
 const toSchema = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
