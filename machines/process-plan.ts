@@ -15,7 +15,7 @@ export type StepResult = 'done' | 'unmet' | 'skipped';
 
 export type Condition =
   | { readonly step: string; readonly is: StepResult }
-  /** `signed`: whether this signer, or a substitute, has signed. */
+  /** Whether this signer, or a substitute, has signed, compared with `signed`. */
   | { readonly step: string; readonly signer: string; readonly signed: boolean }
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }

@@ -66,7 +66,7 @@ export const createKeeper = (redis: RedisClient, prefix: string, probe: string) 
   const person = new RegExp(`^${beginning.replaceAll('.', '\\.')}identity:(\\d+):v\\d+$`);
   /** Serial numbers of revoked certificates that are not revoked in the backup. */
   const revoked = new Set<string>();
-  /** Later persons of numbers, by the key of their record. */
+  /** The numbers that have a later person, by the key of the record. */
   const persons = new Map<string, string>();
 
   /** Keys of the audit log that the backup has brought. */

@@ -54,18 +54,18 @@ const sameService = (
   repeat: readonly AuditEntry[],
 ): string =>
   [
-    `Kept, because it is for ever: ${counted(revocations, 'revocation')} of certificates and ${counted(newPersons, 'number')} with a new person, all after ${at}; and the audit log.`,
+    `Kept, because it is permanent: ${counted(revocations, 'revocation')} of certificates and ${counted(newPersons, 'number')} with a new person, all after ${at}; and the audit log.`,
     ...(repeat.length === 0
       ? ['The audit log has no order after that moment that was undone.']
       : [
-          'These orders of the audit log are undone. Repeat what counts, at best before people and applications reach the service:',
+          'These orders of the audit log are undone. Repeat those that still apply, if possible before people and applications reach the service:',
           ...repeat.map(orderText),
         ]),
     '',
   ].join('\n');
 
 const unknownPast = (at: string): string =>
-  `Redis held nothing of this service, so nobody knows here what was ordered after ${at}, and it is undone:
+  `Redis held no data of this service. Orders after ${at} are unknown here, and are undone:
  - certificates that were revoked are good again;
  - numbers that were given to a new person belong to the former one again;
  - phones, users, tokens and secrets that were removed or replaced count again.

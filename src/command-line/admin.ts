@@ -269,7 +269,7 @@ export const reportList = async <Row>(
     const page = await admin
       .get<Page<Row>>([list.path], { ...list.query, limit, cursor })
       .catch((error) => {
-        if (!String(error).includes('cursor is none')) throw error;
+        if (!String(error).includes('cursor is not valid')) throw error;
         throw new UsageError(`--cursor must be one that paraph ${list.command} --json gave.`);
       });
     rows.push(...(page.rows ?? page.entries ?? []));

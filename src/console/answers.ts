@@ -34,4 +34,4 @@ export const present = <R extends Result, Good extends string>(
 };
 
 export const refusedRole: Refusal = [403, 'forbidden', 'Your role does not allow this'];
-export const badCursor: Refusal = [400, 'bad-request', 'cursor is none'];
+export const badCursor: Refusal = [400, 'bad-request', 'cursor is not valid'];

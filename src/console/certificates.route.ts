@@ -36,7 +36,7 @@ const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.o
 
 const refusals: Readonly<Record<CertificateError, Refusal>> = {
   unknown: [404, 'unknown', 'There is no such certificate'],
-  nothing: [409, 'nothing', 'No certificate of it can be changed like that any more'],
+  nothing: [409, 'nothing', 'None of its certificates can be revoked or renewed any more'],
 };
 
 const notices: Readonly<Record<CertificateError, Notice>> = {

@@ -18,7 +18,7 @@ import {
 } from './pages/users-page.ts';
 import { needs } from './session/session.ts';
 
-/** `oneself`: admins may not change themselves, so that none locks itself out. */
+/** `oneself`: an admin may not change the own user, so as not to be locked out. */
 type Change = SubjectResult | 'oneself';
 type Make = (by: Operator, name: string) => Promise<Change>;
 

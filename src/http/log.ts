@@ -12,7 +12,7 @@ export interface Trace {
   readonly refused?: string;
 }
 
-/** One answered request. Never bodies, headers or queries: they carry numbers and passwords. */
+/** One answered request, without body, headers and query: they carry numbers and passwords. */
 export interface AnsweredEntry extends Trace {
   readonly path: string;
   readonly operation?: Operation | undefined;

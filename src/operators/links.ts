@@ -3,7 +3,7 @@
  * An administrator of Redis can make one for a user who cannot log in otherwise.
  *
  * A link works once, for 15 minutes. Like a session it belongs to one version of its owner and ends
- * with it. Redis finds it by its HMAC and the record is sealed, so nobody can forge one in Redis.
+ * with it. It is found by its HMAC and the record is sealed, so none can be forged in Redis.
  *
  * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
  * `local`, and all sessions of people of an OpenID provider, who are no users either.

@@ -28,7 +28,7 @@ import { createPromptLimit } from './prompt-limit.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
 import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
-/** `too-many`: this person has had too many prompts in the last time. */
+/** `too-many`: this person has just had too many prompts. */
 type OneReplay =
   | 'replayed'
   | 'not-failed'

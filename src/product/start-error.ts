@@ -11,7 +11,7 @@ export class StartError extends Error {
   }
 }
 
-/** `EACCES, permission denied`: what the operating system said, without a path. */
+/** The reason from the operating system, without a path: `EACCES, permission denied`. */
 export const reasonOf = (error: unknown): string => {
   const [code, words] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
   return code === undefined ? toError(error).message : `${code}, ${words}`;

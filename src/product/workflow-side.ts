@@ -24,7 +24,10 @@ const nothing = async () => undefined;
 const silence: WorkflowTellers = {
   effects: { notify: nothing, notifyProcess: nothing, tell: nothing },
   notifyEnd: nothing,
-  callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
+  callWebhook: async () => ({
+    kind: 'refused',
+    why: 'this service has no part that calls webhooks',
+  }),
 };
 
 const openTellers = async (

@@ -11,12 +11,12 @@ export const faultSchema = z.object({ code: z.literal(faultCodes), detail: z.str
 /** The location of the device, in the texts of the wire. */
 const locationReport = z.object({
   country: z.string(),
-  /** Metres, decimal integer. */
+  /** Metres, as a decimal integer. */
   accuracy: z.string(),
-  /** `0` to `1.0`, at most two decimals. */
+  /** Confidences: `0` to `1.0`, at most two decimals. */
   deviceConfidence: z.string(),
   locationConfidence: z.string(),
-  /** `2024-07-02T08:53:10.537+00:00`. */
+  /** The time of the fix: `2024-07-02T08:53:10.537+00:00`. */
   timestamp: z.string(),
 });
 const locationError = z.object({ errorCode: z.string(), errorMessage: z.string() });

@@ -23,7 +23,7 @@ export interface ClaimedOutcome {
   readonly signature: { readonly cms: string; readonly certificates?: string | undefined };
   /** The name of the other service that has delivered the signature. */
   readonly gateway?: string | undefined;
-  /** When certificates must have been valid; milliseconds since the epoch. */
+  /** The time at which certificates must have been valid; milliseconds since the epoch. */
   readonly at: number;
 }
 

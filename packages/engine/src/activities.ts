@@ -202,7 +202,9 @@ export const createActivities = (
     own.tries.delete(name);
   };
 
-  /** When this fails, the tries go on. The first answer counts. */
+  /**
+   * Renews the holds of running tries. If it fails, the tries go on, and the first answer counts.
+   */
   const renewAll = async (): Promise<void> => {
     const all = [...instances].flatMap(([id, own]) =>
       own.turn === undefined ? [...own.tries.keys()].map((name) => ({ id, name, own })) : [],

@@ -103,7 +103,7 @@ export interface InstanceInHand {
   readonly createdAt: number;
   /** When a worker asked for the job of this turn; milliseconds by the clock of Redis. */
   readonly takenAt: number;
-  /** Its input, as the workflow's `input` reads it. @throws What `input` throws. */
+  /** Its input, parsed by the workflow's `input`. @throws The errors of `input`. */
   readonly data: unknown;
 }
 
@@ -118,7 +118,7 @@ export interface Activity {
   readonly policy: ActivityPolicy;
   /** The worker provides the activity under this name. */
   readonly provided?: string;
-  /** It is an instance of this workflow (other.ts). */
+  /** The workflow of which the activity is an instance (other.ts). */
   readonly starts?: Workflow;
 }
 
@@ -267,7 +267,7 @@ export const readJobName = (
   return version === undefined ? { name } : { name, version: Number(version) };
 };
 
-/** A schema with `parse`, such as zod's, or a function of one's own in an object. */
+/** A schema with `parse`, such as zod's, or an object with such a function. */
 interface Parser {
   parse(input: unknown): unknown;
 }

@@ -181,7 +181,7 @@ export class Life implements Notes {
   readonly #chart: Chart;
   readonly #root: RootActor;
   readonly #system: System;
-  /** By session: every child that may be named in a record. Few trees have child charts. */
+  /** Refs of all children that a record may name, by session. Few trees have child charts. */
   #refs: Map<number, AnyActorRef> | undefined;
   #nodes: Map<number, Node> | undefined;
   #rootNode: Node | undefined;

@@ -82,7 +82,7 @@ export const wordsOf = (entry: JournalEntry): EntryWords => {
   }
 };
 
-/** One line: `state    steps.open  (in line)`. */
+/** An entry as one line: `state    steps.open  (in line)`. */
 export const entryText = (entry: JournalEntry): string => {
   const { what, where, text, error } = wordsOf(entry);
   const why = error === undefined ? '' : `: ${error}`;

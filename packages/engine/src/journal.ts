@@ -38,7 +38,7 @@ export interface ToldError {
  */
 export type ActivityStage = 'begun' | 'done' | 'failed' | 'later' | 'released' | 'left';
 
-/** `failed`: with an error of its own; `left`: its parent has stopped it. */
+/** The stages of a child. `failed`: it ended with an error; `left`: its parent has stopped it. */
 export type ChildStage = 'begun' | 'done' | 'failed' | 'left';
 
 export type JournalEntry = {

@@ -171,14 +171,14 @@ export const createOthers = (options: OthersOptions) => {
       return activity;
     },
 
-    /** @throws UnrecoverableError for a new instance that nobody waits for any more. */
+    /** @throws UnrecoverableError for a new instance for which no activity waits any more. */
     checkAwaited: async (job: InstanceJob): Promise<void> => {
       const { answerTo } = readAdded(job.opts) ?? {};
       if (answerTo !== undefined && (await awaiting(job, answerTo)) === undefined)
         throw jobFailure('Nobody waits for this instance any more');
     },
 
-    /** @returns Undefined for an instance that nobody waits for. */
+    /** @returns Undefined for an instance for which no activity waits. */
     tellEnd: (job: InstanceJob): ((end: InstanceEnd) => Promise<void>) | undefined => {
       const { answerTo } = readAdded(job.opts) ?? {};
       return answerTo === undefined ? undefined : (end) => tell(job, answerTo, answerOf(end));

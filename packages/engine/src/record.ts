@@ -43,21 +43,21 @@ interface Named {
 
 export interface Activity extends Named {
   readonly input?: unknown;
-  /** Its answer comes by token. */
+  /** True when its answer comes by token. */
   readonly waits?: true | undefined;
   /** The number of tries that have failed. */
   readonly failures?: number | undefined;
   /** The time of the next try, after a failed one or without a free slot. */
   readonly notBefore?: number | undefined;
-  /** Some process holds a try while the job sleeps (instance-store.ts). */
+  /** True when a process holds a try while the job sleeps (instance-store.ts). */
   readonly held?: true | undefined;
-  /** Its end was applied. */
+  /** True when its end was applied. */
   readonly ended?: true | undefined;
 }
 
 /** A chart as a child, or the state of `fromTransition`. */
 export interface ChildActor extends Named {
-  /** Its parent follows its snapshots. */
+  /** True when its parent follows its snapshots. */
   readonly sync?: true | undefined;
   readonly chart?: ChartRecord | undefined;
   /** The snapshot of `fromTransition`. */

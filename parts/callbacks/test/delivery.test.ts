@@ -1,4 +1,4 @@
-/** The ends of transactions, as a receiver hears of them. */
+/** The callbacks that a receiver gets about the ends of transactions. */
 import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Who finds the ends that are told: for whom, and what becomes of a gap in the events. */
+/** The follower finds ends: for which applications, and after a gap in the events. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';

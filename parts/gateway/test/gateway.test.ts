@@ -254,7 +254,7 @@ const endOf = (product: TestProduct, id: string): Promise<Json> =>
     { timeout: 30_000, interval: 50 },
   );
 
-/** Without what differs between any two requests. The signer and what was signed stay. */
+/** An answer without the members that differ in each request. Signer and signed data stay. */
 const comparable = async (body: Json): Promise<Json> => {
   const trust = await far.core.custodyOver(far.core.blocking).trust();
   return JSON.parse(JSON.stringify(body), (name, value) => {

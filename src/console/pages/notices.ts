@@ -89,7 +89,7 @@ const notices = {
   'certificate-nothing': [
     'bad',
     'Not done',
-    'No certificate of it can be changed like that any more.',
+    'None of its certificates can be revoked or renewed any more.',
   ],
   oneself: ['bad', 'Not changed', 'Another admin has to change your own user.'],
 } as const satisfies Record<string, NoticeText>;

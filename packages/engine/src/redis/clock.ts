@@ -26,7 +26,7 @@ export const createRedisClock = (
   redis: Redis | Cluster,
   { wall = Date.now, monotonic = () => performance.now(), retryAfterMs = 1000 }: OwnClocks = {},
 ) => {
-  /** What to add to the monotonic clock, for each node, and by how much that may be wrong. */
+  /** The difference of each node's clock to the monotonic clock, and the error of the reading. */
   const readings = new Map<Redis, { readonly difference: number; readonly errorMs: number }>();
   const looking = new Map<Redis, Promise<boolean>>();
   let last: number | undefined;

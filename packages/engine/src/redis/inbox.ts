@@ -26,7 +26,7 @@ export interface Inbox {
   readonly entries: readonly InboxEntry[];
   /** Bytes that these entries take. */
   readonly length: number;
-  /** Until when tries are held by other processes, by `child/run`. */
+  /** The times until which other processes hold tries, by `child/run`. */
   readonly holds: ReadonlyMap<string, number>;
   /** Whether the job has failed, and no commit came since. Some tools reset BullMQ's counters. */
   readonly hasFailed: boolean;

@@ -121,7 +121,7 @@ export type InstanceStore = ReturnType<typeof createInstanceStore>;
 
 export interface HeldTry {
   readonly id: string;
-  /** `child/run` */
+  /** The name of the try: `child/run`. */
   readonly name: string;
 }
 
