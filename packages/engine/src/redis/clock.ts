@@ -121,7 +121,7 @@ export const createRedisClock = (
       const difference = readings.get(node)?.difference ?? last;
       return difference === undefined ? undefined : monotonic() + difference;
     },
-    /** The lead of this process's clock over that of the node that differs most; else undefined. */
+    /** How much this process is ahead of the node that differs most, in ms; undefined if unknown. */
     offsetMs: (): number | undefined => {
       const ahead = wall() - monotonic();
       const offsets = [...readings.values()].map(({ difference }) => ahead - difference);
