@@ -84,11 +84,9 @@ const refusal = (error: unknown): Error => {
  * are not restored. The key custody and the audit log of the same service stay (kept-records.ts).
  *
  * @returns The moment of the backup (ISO 8601), the number of keys now, and the counts of kept
- * data,
- *   which are undefined when Redis did not have the same service.
+ *   data, which are undefined when Redis did not have the same service.
  * @throws BackupFileError before anything is written; RestoreError, before that, too, when this
- * Redis
- *   does not take the values of the backup.
+ *   Redis does not take the values of the backup.
  */
 export const restoreBackup = async (
   redis: RedisClient,

@@ -8,8 +8,7 @@
  *
  * G1  The note is made before the request is sent. It has a hash of the whole request.
  * G2  The id in the answer of the service goes into the note at once. From then on only the status
- * is
- *     requested.
+ *     is requested.
  * G3  A request whose answer was lost is sent again only if that cannot cause a second prompt
  *     (`repeats`), and only if it is the same to the byte. Otherwise the attempt ends with fault
  *     900: it is unknown whether the person got a prompt.

@@ -59,8 +59,7 @@ export const isOver = (
 
 /**
  * @returns `mayMatch`: whether a row of a chunk may match, apart from the text; `matches`: whether
- * a
- *   transaction matches.
+ *   a transaction matches.
  */
 export const createMatcher = (filter: HistoryFilter, retention: Retention, now: number) => {
   const {

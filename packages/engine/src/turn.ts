@@ -9,9 +9,8 @@
  * T2  An effect is carried out only after the commit that stores it. A turn that is cut off in
  *     between carries it out again.
  * T3  A turn with one activity that answers at once, and without effects, commits once: with the
- * end
- *     of its job. An activity that follows the answer of another begins when this answer is stored:
- *     after a crash the other one would run again, and could answer otherwise.
+ *     end of its job. An activity that follows the answer of another begins when this answer is
+ *     stored: after a crash the other one would run again, and could answer otherwise.
  * T4  An event is taken or refused in the same step that stores its consequences. The journal
  *     (journal.ts) tells of them in this step, too.
  * T5  An instance of another version of its chart is left to a worker that has this version. It is

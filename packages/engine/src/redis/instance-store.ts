@@ -36,10 +36,9 @@
  * J3  An instance ends only when its inbox is empty, in one step with closing it. An instance that
  *     ends in its first turn needs no such step, because nobody could send to it.
  * J4  A turn goes to sleep only when its inbox is empty, in one step with its commit and with
- * BullMQ's
- *     move to the sleeping jobs (commit-script.ts). So a sender waits at most for the first commit
- *     of a turn that was woken, and two instances that send to each other never wait for each
- *     other.
+ *     BullMQ's move to the sleeping jobs (commit-script.ts). So a sender waits at most for the
+ *     first commit of a turn that was woken, and two instances that send to each other never wait
+ *     for each other.
  */
 import type { Queue } from 'bullmq';
 import { boundProblem, type InstanceRecord, isTree } from '../record.ts';
