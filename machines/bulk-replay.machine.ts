@@ -1,13 +1,14 @@
 /**
  * Life of one bulk: an order to replay many failed transactions, or to cancel many open ones.
  *
- * running   The list is worked through at the ordered rate. STOP ends that.
- * stopping  Nothing more is begun. Replays that still run are waited for.
- * done      The whole list was worked through, and each replay has ended.
- * stopped   Part of the list was left.
+ * running   The items of the list are begun at the ordered rate. STOP ends this.
+ * stopping  No more items are begun. Replays that still run are waited for.
+ * done      All items were begun, and each replay has ended.
+ * stopped   Some items of the list were not begun.
  *
- * The chart holds the order and the final counts. The list and the state of each item lie beside it
- * (src/operators/bulk-store.ts), because every turn writes the record, and a list has megabytes.
+ * The chart holds the order and the final counts. The list and the state of each item are stored
+ * beside it (src/operators/bulk-store.ts), because every turn writes the record, and a list has
+ * megabytes.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { z } from 'zod';
@@ -15,36 +16,36 @@ import { z } from 'zod';
 /** Raise it with each change of the chart. */
 export const bulkReplayVersion = 1;
 
-/** The order. The list lies elsewhere, under the id. */
+/** The order. The list is stored elsewhere, under the id. */
 export const bulkOrderSchema = z.object({
-  /** Absent: replay. */
+  /** The kind of the bulk. Absent for a replay. */
   kind: z.enum(['replay', 'cancel']).optional(),
   by: z.string(),
   reason: z.string(),
   perSecond: z.number(),
   /** Milliseconds since the epoch. */
   createdAt: z.number(),
-  /** Items of the list. */
+  /** The number of items in the list. */
   total: z.number(),
 });
 export type BulkOrder = Readonly<z.infer<typeof bulkOrderSchema>> & { readonly id: string };
 
 export const bulkEndSchema = z.object({
   counts: z.object({
-    /** Not begun. */
+    /** The number of items that were not begun. */
     waiting: z.number(),
-    /** Replayed and open. */
+    /** The number of items that were replayed and are open. */
     inFlight: z.number(),
     signed: z.number(),
-    /** Failed again, by fault code. */
+    /** The numbers of items that failed again, by fault code. */
     failed: z.record(z.string(), z.number()),
-    /** Of a bulk of cancels. */
+    /** The number of items that a bulk of cancels has cancelled. */
     cancelled: z.number().default(0),
-    /** Replayed by somebody else; of a bulk of cancels: ended or answered before. */
+    /** Items that another order has replayed; for cancels: that had ended or were answered. */
     changed: z.number(),
-    /** Their retention was over. */
+    /** The number of items whose retention was over. */
     gone: z.number(),
-    /** Logins, which are not replayed. */
+    /** Items that are not replayed: logins, and transactions of workflows. */
     refused: z.number(),
   }),
   /** Milliseconds since the epoch. */
@@ -54,7 +55,7 @@ export type BulkEnd = Readonly<z.infer<typeof bulkEndSchema>>;
 
 export interface BulkWork {
   readonly order: BulkOrder;
-  /** Begins no further replays. */
+  /** Whether no further items are to be begun. */
   readonly stopping: boolean;
 }
 
@@ -78,7 +79,9 @@ export const bulkReplayMachine = setup({
     input: {} as BulkOrder,
   },
   actors: {
-    /** After a crash it continues from what is stored beside the chart. */
+    /**
+     * Works on the list. After a crash it continues with the data that is stored beside the chart.
+     */
     workOff: fromPromise<BulkEnd, BulkWork>(() =>
       Promise.reject(new Error('The activity workOff is not provided')),
     ),

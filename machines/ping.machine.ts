@@ -2,11 +2,12 @@
  * Life of one ping: the message to a client that its login without a browser has ended, so that it
  * asks for the tokens.
  *
- * waiting  For the end of the login.
+ * waiting  Waits for the end of the login.
  * pinging  A try runs.
  * pausing  The last try has failed. Another one follows.
  * told     The client has accepted the ping.
- * over     No ping is needed, or the client refused it or cannot be reached. It may still ask.
+ * over     No ping is needed, or the client refused it or cannot be reached. The client may still
+ *          ask for the tokens.
  * expired  The request has expired. A client that asks for the tokens gets this error.
  *
  * Source: OpenID Connect CIBA section 10.2.
@@ -19,15 +20,15 @@ export const pingVersion = 1;
 export const pingSchema = z.object({
   tenantId: z.string(),
   reference: z.string(),
-  /** Until the request expires. */
+  /** The time until the request expires. */
   lifetimeMs: z.number().min(0),
 });
-/** Nothing in it is secret: it leads neither to the request nor to the client. */
+/** The data of a ping. It is not secret: it leads neither to the request nor to the client. */
 export type PingData = Readonly<z.infer<typeof pingSchema>>;
 
 export type PingLogin = Pick<PingData, 'tenantId' | 'reference'>;
 
-/** Input of a try. `isLast`: no other try follows. */
+/** The input of a try. `isLast`: no other try follows. */
 export interface PingTry extends PingLogin {
   readonly isLast: boolean;
 }
@@ -40,12 +41,12 @@ export interface PingTry extends PingLogin {
 export type PingResult = 'told' | 'failed' | 'unwanted';
 
 export interface PingInput extends PingData {
-  /** Between two tries. There is one try more than pauses. */
+  /** The pauses between tries. There is one try more than pauses. */
   readonly pausesMs: readonly number[];
 }
 
 interface PingContext extends PingInput {
-  /** Failed tries. */
+  /** The number of failed tries. */
   readonly tries: number;
 }
 

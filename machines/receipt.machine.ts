@@ -4,7 +4,7 @@
  *
  * open    The phone is asked to show it, each second until it does. Then the user has time until
  *         the deadline.
- * ended   `context.receipt` says what the user did. The signature gets the result.
+ * ended   `context.receipt` has the reaction of the user. The signature gets the result.
  * failed  There is no such signature, or the service could not read it. REPLAY begins again.
  *
  * Each event has the time `at` which it came, milliseconds since the epoch.
@@ -27,13 +27,15 @@ export interface ReceiptInput {
 export interface ReceiptContext {
   readonly deadline: number;
   readonly timeoutSeconds: number;
-  /** What no answer until the deadline means; undefined: the service had an error. */
+  /** The outcome without an answer until the deadline; undefined after an error of the service. */
   readonly lapsesAs: ReceiptOutcome | undefined;
   readonly receipt?: ReceiptOutcome | undefined;
   readonly fault?: Fault | undefined;
 }
 
-/** not-now: the phone is out of reach, or shows something else. */
+/**
+ * The result of showing a receipt. `not-now`: the phone is not reachable, or shows another text.
+ */
 export type Shown =
   | { readonly kind: 'answered'; readonly receipt: ReceiptOutcome }
   | { readonly kind: 'awaiting'; readonly lapsesAs: ReceiptOutcome }
@@ -62,7 +64,7 @@ export const receiptMachine = setup({
       lapsesAs: 'unanswered' as const,
       fault: undefined,
     })),
-    /** Effects. */
+    /** This and the next are effects: the worker implements them. */
     tellSignature: (_, _told: { readonly receipt: ReceiptOutcome; readonly at: number }) => {},
     releaseScreen: () => {},
   },

@@ -26,11 +26,11 @@ export interface SignatureRecord {
   readonly history: readonly HistoryEntry[];
 }
 
-/** The record is of a later release. Only a program of that release understands all of it. */
+/** Whether a record is of a later release. Only a program of that release can read all of it. */
 export const isOfLaterVersion = (version: unknown): boolean =>
   typeof version === 'number' && version > signatureVersion;
 
-/** The record has the top states of the chart. Their inner states stay private. */
+/** Makes the record. It has the top states of the chart; inner states stay private. */
 export const recordOf = (
   context: SignatureContext,
   version = signatureVersion,
@@ -49,7 +49,7 @@ export const recordOf = (
 };
 
 /**
- * A signature whose job has ended, with its receipt. The first receipt stands.
+ * Adds the receipt to the record of a signature whose job has ended. The first receipt stands.
  *
  * @param at Milliseconds since the epoch.
  */

@@ -1,16 +1,16 @@
 /**
  * Life of one MSS_SignatureReq.
  *
- * submitted  The request is durable, and nobody has been asked yet. `choose` finds the device to
- *            ask. A robot answers at once. A user who cannot be asked (PIN blocked, suspended, not
+ * submitted  The request is durable, and no prompt was sent. `choose` finds the device. A robot
+ *            answers at once. A user who cannot get a prompt (PIN blocked, suspended, not
  *            activated, outside the fence) fails here: no device gets a prompt, so the attempt is
  *            never pending.
  * pending    The device has the prompt, or is about to get it. The first of these ends the state:
  *            the device's own answer, ANSWERED from elsewhere, CANCEL, the deadline. While an
- *            answer from elsewhere is verified, nothing else counts any more.
- * signed     `context.outcome` holds what the device gave. RECEIPTED moves on.
- * failed     `context.fault` says why. REPLAY begins the next attempt.
- * receipted  The user has got the receipt. Nothing can follow.
+ *            answer from elsewhere is verified, no other event counts.
+ * signed     `context.outcome` has the answer of the device. RECEIPTED moves on.
+ * failed     `context.fault` has the reason. REPLAY begins the next attempt.
+ * receipted  The user has got the receipt. No event changes this state.
  *
  * The first outcome of an attempt stands. ANSWERED and CANCEL carry the number of their attempt;
  * one that comes after a replay is refused. REPLAY also comes when a tool runs again a job that had
@@ -42,16 +42,16 @@ export interface SignatureContext {
   readonly timeoutSeconds: number;
   /** Counts from 1; each replay adds one. */
   readonly attempt: number;
-  /** When this attempt expires. */
+  /** The time at which this attempt expires. */
   readonly deadline: number;
-  /** What no answer until the deadline means: a key of {@link silenceFaults}. */
+  /** The fault without an answer until the deadline: a key of {@link silenceFaults}. */
   readonly silence: keyof typeof silenceFaults;
-  /** Tries in a row that did not reach the device. */
+  /** The number of tries in a row that did not reach the device. */
   readonly failures: number;
-  /** When to try again. */
+  /** The time of the next try. */
   readonly againAt: number;
   readonly chosen?: Chosen | undefined;
-  /** The device has shown the prompt. */
+  /** Whether the device has shown the prompt. */
   readonly isAsked: boolean;
   /** An answer from elsewhere that is not verified yet. */
   readonly answer?: DeviceAnswer | undefined;
@@ -63,7 +63,7 @@ export interface SignatureContext {
 
 export interface SignatureInput {
   readonly at: number;
-  /** When the request was added. The deadline of the first attempt counts from then. */
+  /** The time at which the request was added. The deadline of the first attempt counts from it. */
   readonly addedAt: number;
   readonly timeoutSeconds: number;
 }
@@ -78,19 +78,19 @@ export type SignatureEvent =
   | { readonly type: 'REPLAY'; readonly input: SignatureInput }
   | { readonly type: 'RECEIPTED'; readonly at: number; readonly receipt: ReceiptOutcome };
 
-/** The user did not react; the prompt did not arrive; the service had an error. */
+/** Faults without an answer: no reaction of the user, no delivery, an error of the service. */
 const silenceFaults = { expired: 208, undelivered: 209, troubled: 900 } as const;
 
-/** What an attempt begins with. */
+/** The members of the context at the beginning of an attempt. */
 export const initial = { silence: 'expired', failures: 0, againAt: 0, isAsked: false } as const;
 
-/** When an event came: as it says itself, otherwise by the engine. */
+/** The time of an event: its member `at`, otherwise the time of the engine. */
 export const timeOf = (event: unknown): number =>
   (event as { readonly at?: number }).at ?? stepTime();
 
 /**
- * Doubles from 250 ms, up to 4 s: what was put off by trouble, of Redis for one, runs within five
- * seconds of its end.
+ * The pause before the next try: it doubles from 250 ms up to 4 s, so that a delayed try runs
+ * within five seconds after the end of an outage, for example of Redis.
  */
 const backoffMs = (failures: number): number => 250 * 2 ** Math.min(failures, 4);
 
@@ -114,10 +114,10 @@ const failed = (context: SignatureContext, event: unknown, reason: Fault) => ({
   history: entered(context, 'failed', event, { fault: reason }),
 });
 
-/** Output of an activity. */
+/** The output of an activity. */
 const given = <T>({ event }: { readonly event: { readonly output: T } }): T => event.output;
 
-/** The output ends the attempt. */
+/** Transitions for an output that ends the attempt. */
 const concluded = [
   {
     guard: { type: 'isSigned', params: given },
@@ -131,7 +131,7 @@ const concluded = [
   },
 ] as const;
 
-/** The device was not reached: try again after a pause. */
+/** The transition after a try that did not reach the device: another try follows a pause. */
 const putOff = {
   target: 'pausing',
   actions: { type: 'putOff', params: { silence: 'undelivered' } },
@@ -263,12 +263,14 @@ export const signatureMachine = setup({
     isAwaited: (_, { kind }: Choice | Asked) => kind === 'awaiting',
     isToBeAskedAgain: (_, result: Choice | Asked) =>
       result.kind === 'awaiting' && result.againAt !== undefined,
-    /** After an answer from elsewhere was taken, nothing else counts. */
+    /** Whether no answer from elsewhere was taken. After one, no other event counts. */
     isUnanswered: ({ context }) => context.answer === undefined,
-    /** The event is for this attempt, and no answer was taken before it. */
+    /** Whether the event is for this attempt, and no answer was taken before it. */
     counts: ({ context }, { attempt }: { attempt: number }) =>
       context.answer === undefined && attempt === context.attempt,
-    /** The answer is a fault. Others go to `verify`: other programs can write them. */
+    /**
+     * Whether the answer is a fault. Others go to `verify`, because other programs can write them.
+     */
     refuses: ({ context }, { attempt, answer }: { attempt: number; answer?: DeviceAnswer }) =>
       context.answer === undefined && attempt === context.attempt && answer?.kind === 'fault',
   },
@@ -376,7 +378,7 @@ export const signatureMachine = setup({
           invoke: {
             src: 'verify',
             input: ({ context: { attempt, chosen, answer } }) => ({ attempt, chosen, answer }),
-            // Without the last one it would wait for ever: the deadline does not count here.
+            // The last transition is needed, because the deadline does not count here.
             onDone: [...concluded, failByError],
             onError: failByError,
           },

@@ -2,8 +2,8 @@
  * The log: one line of JSON for each step, with MSSP_TransID and AP_TransID. On a terminal the same
  * line is made readable, after redaction.
  *
- * Members are chosen one by one; no request, header or job is logged whole. The redaction below is
- * a second defence.
+ * Members are chosen one by one; no request, header or job is logged as a whole. The redaction
+ * below is a second defence.
  */
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, pino } from 'pino';
@@ -25,18 +25,18 @@ const secretNames = [
   'session_token',
 ];
 
-/** When the reader has stopped reading, lines beyond this are dropped. */
+/** The most bytes that wait for a reader. Further lines are dropped. */
 const maxUnwrittenBytes = 16 * 1024 * 1024;
 
-/** Lines are written together after so many characters or so long. */
+/** Lines are written together after this number of characters, or after `flushMs`. */
 const flushCharacters = 16 * 1024;
 const flushMs = 100;
 
 /**
- * Collects the lines itself: pino's `minLength` measures and copies all that it holds at every
- * line.
+ * Opens standard output. It collects the lines itself, because pino's `minLength` measures and
+ * copies all collected text at every line.
  *
- * An orderly end writes what is left; a kill may cost the last lines.
+ * An orderly end writes the remaining lines; a kill may lose the last ones.
  */
 const openStandardOutput = (): Output => {
   const output = pino.destination({ dest: 1, sync: false, maxLength: maxUnwrittenBytes });
@@ -53,7 +53,7 @@ const openStandardOutput = (): Output => {
       output.flushSync();
       writeSync(1, lines);
     } catch {
-      // The reader is gone.
+      // The reader has closed the pipe.
     }
   });
   return {
@@ -67,7 +67,7 @@ const openStandardOutput = (): Output => {
 };
 
 let opened: Output | undefined;
-/** One for the process: lines of several logs do not overtake each other. */
+/** The only output of the process, so that lines of several logs stay in order. */
 const standardOutput = (): Output => {
   opened ??= openStandardOutput();
   return opened;
@@ -75,15 +75,15 @@ const standardOutput = (): Output => {
 
 interface Output extends DestinationStream {
   readonly isTTY?: boolean;
-  /** Of a terminal; goes by NO_COLOR and TERM. */
+  /** Whether a terminal shows colours, by NO_COLOR and TERM. */
   readonly hasColors?: () => boolean;
 }
 
-/** Control and format characters: a terminal would obey them. */
+/** Control and format characters, which a terminal would execute. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const colours: Readonly<Record<string, number>> = { fatal: 31, error: 31, warn: 33, info: 32 };
 
-/** `15:04:05+02:00 WARN  waiting for Redis to answer  attempt=2`, of a line of JSON. */
+/** Makes `15:04:05+02:00 WARN  waiting for Redis to answer  attempt=2` from a line of JSON. */
 const prettyLine = (line: string, isColoured: boolean): string => {
   const { level, time, msg, ...members } = JSON.parse(line);
   const at = new Date(time);
@@ -102,7 +102,7 @@ const prettyLine = (line: string, isColoured: boolean): string => {
   return `${local}${minutes < 0 ? '-' : '+'}${zone} ${painted} ${text}\n`;
 };
 
-/** For people where `format` says so, or nothing is said and the output is a terminal. */
+/** The output in a format. Default: readable on a terminal, JSON elsewhere. */
 const inFormat = (format: 'json' | 'pretty' | undefined, output: Output): DestinationStream => {
   if ((format ?? (output.isTTY ? 'pretty' : 'json')) === 'json') return output;
   const isColoured = output.isTTY === true && output.hasColors?.() === true;
@@ -127,8 +127,9 @@ export const createLogger = (
   );
 
 /**
- * Name, code and message; never a command, a job or a stack. A parser's message quotes its text,
- * which may be a job's data, and Redis quotes the arguments of a command that it does not know.
+ * The logged members of an error: name, code and message; never a command, a job or a stack. The
+ * message of a parser quotes its text, which may be the data of a job, and Redis quotes the
+ * arguments of an unknown command.
  */
 const describe = (error: Error): object => ({
   error: error.name,
@@ -140,11 +141,10 @@ const describe = (error: Error): object => ({
 });
 
 /**
- * The same error of the same activity and instance is logged once in so long: while Redis is away
- * every try reports it.
+ * Time in which the same error is logged once, because every try reports it while Redis is away.
  */
 const quietMs = 5000;
-/** Of so many instances with one error in that time. The next line counts the others. */
+/** Instances with the same error that are logged in that time. The next line counts the others. */
 const maxPlaces = 20;
 
 /** The lines about one error since `at`. */
@@ -184,23 +184,23 @@ const createTrouble = (
   };
 };
 
-/** Without redaction, which costs ten times the line: for fixed members without secrets. */
+/** A log without redaction, which costs ten times the line; for fixed members without secrets. */
 const forFixedMembers = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
 type Write = (members: Readonly<Record<string, unknown>>, event: string) => void;
 
 /**
- * What a room writes its log with. The room chooses the members of each event; they are fixed and
- * hold no secrets.
+ * The log of a room. The room chooses the members of each event; they are fixed and hold no
+ * secrets.
  */
 export interface EventLog {
   readonly info: Write;
   readonly warn: Write;
   readonly error: Write;
   /**
-   * An error that nobody expects: Redis away, a bug.
+   * Logs an unexpected error: a lost connection, a bug.
    *
-   * @param place Of the instance, where it is about one.
+   * @param place The instance of the error, if it is about one.
    */
   readonly trouble: (error: Error, place?: Place) => void;
 }

@@ -1,12 +1,13 @@
 /**
- * A part: a feature that stands in one folder under `parts/`, and one object that says what it
- * brings. The product loops over its list of parts (parts/parts.ts; parts/configuration.ts for
- * those that add to the configuration); no other file names one. A part that is taken from the
- * lists leaves nothing behind.
+ * A part: a feature in one folder under `parts/`, with one object that lists its members. The
+ * product loops over its list of parts (parts/parts.ts; parts/configuration.ts for those that add
+ * to the configuration); no other file names a part. A part that is removed from the lists leaves
+ * nothing behind.
  *
- * There is no container and no life cycle beyond start and close: what a process needs of a part is
- * opened or started once, with the rooms of the core that exist there anyway. What a process may
- * never need, such as pages in a worker, a part imports when it is asked for it.
+ * There is no container and no life cycle beyond start and close: the members of a part that a
+ * process needs are opened or started once, with the rooms of the core that exist there anyway. A
+ * part imports modules that a process may not need, such as pages in a worker, only when it opens
+ * that member.
  */
 import type { Telemetry } from 'bullmq';
 import type { z } from 'zod';
@@ -47,10 +48,10 @@ import type { Seals } from './transactions/seal.ts';
 import type { Shard } from './transactions/shards.ts';
 import type { FindTransaction } from './transactions/transactions.ts';
 
-/** Members that a part adds to those of the core, by where they stand in the configuration file. */
+/** Members that a part adds to the configuration file, by their place there. */
 export interface PartShapes {
   readonly root?: z.ZodRawShape;
-  /** Of each entry of `applicationProviders`. */
+  /** Members of each entry of `applicationProviders`. */
   readonly applicationProvider?: z.ZodRawShape;
   readonly operations?: z.ZodRawShape;
   readonly queue?: z.ZodRawShape;
@@ -58,7 +59,7 @@ export interface PartShapes {
 
 type Added<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : unknown;
 
-/** The configuration as a part sees it. */
+/** The configuration with the members of a part. */
 export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
   Added<Shapes['root']>
 > & {
@@ -74,7 +75,7 @@ export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
   readonly queue: Readonly<Added<Shapes['queue']>>;
 };
 
-/** Before a process connects to Redis. */
+/** The rooms that exist before a process connects to Redis. */
 export interface ServiceRooms<Shapes extends PartShapes = PartShapes> {
   readonly settings: PartSettings<Shapes>;
   /** The clock of the machine. */
@@ -83,7 +84,7 @@ export interface ServiceRooms<Shapes extends PartShapes = PartShapes> {
 }
 
 export interface PartServices extends OtherServices {
-  /** For workers. */
+  /** Makes the devices of workers. */
   devices(shards: readonly Shard[]): MakeDevice;
   close(): void;
 }
@@ -117,7 +118,7 @@ export class PartSetupError extends Error {}
 interface PartRooms<Shapes extends PartShapes> {
   readonly settings: PartSettings<Shapes>;
   readonly redis: RedisClient;
-  /** `queue.prefix` */
+  /** The prefix of keys: `queue.prefix` in the configuration. */
   readonly prefix: string;
   readonly shards: readonly Shard[];
   /** How long what has ended is kept. */
@@ -145,9 +146,9 @@ export interface StartRooms<Shapes extends PartShapes = PartShapes>
   readonly openShards: () => readonly Shard[];
 }
 
-/** In a process with workers, on a connection that waits for Redis without end. */
+/** The rooms in a process with workers. Their connection waits for Redis without end. */
 export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
-  /** Everything is sealed with it, or derived from it. */
+  /** The key with which data is sealed, and from which secrets are derived. */
   readonly serviceKey: Uint8Array;
   /** As for a status request. */
   readonly find: FindTransaction;
@@ -183,9 +184,9 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
     Pick<OauthDeps, 'addressOf' | 'body'> {
   /** Everything is sealed with it, or derived from it. */
   readonly serviceKey: Uint8Array;
-  /** Where browsers reach this server. */
+  /** The address at which browsers reach this server. */
   readonly publicUrl: () => string;
-  /** Where it listens. */
+  /** The address at which this server listens. */
   readonly selfUrl: () => string;
   /** The clock of this machine. */
   readonly hostNow: () => number;
@@ -206,7 +207,7 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   readonly subscribers: SubscriberRegistry;
 }
 
-/** For the console, and for commands that run over the Redis of the service. */
+/** The rooms of the console, and of commands that run over the Redis of the service. */
 export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   readonly audit: Audit;
   /** Tells the operator, in a sentence. */
@@ -220,9 +221,9 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
   /** Environment variables that it reads, and what docs/configuration.md says of each. */
   readonly variables?: Readonly<Record<`PARAPH_${string}`, string>>;
   /**
-   * What the schema cannot say of the values that it has read.
+   * Checks rules about parsed values that a schema cannot express.
    *
-   * @param refuse Path from the root of the file, and what is expected there.
+   * @param refuse Reports an error: the path from the root of the file, and the expectation there.
    */
   check?(
     settings: PartSettings<Shapes>,
@@ -256,18 +257,18 @@ export interface RunningDevices extends Running {
 export type LinkTo = (about: string, version: number) => string | undefined;
 
 export interface Part<Shapes extends PartShapes = PartShapes> {
-  /** As its folder. */
+  /** The name, which is that of its folder. */
   readonly name: string;
-  /** It stands in the list of parts/configuration.ts, too, which loads before anything else. */
+  /** Its configuration. It must also be in parts/configuration.ts, which is loaded first. */
   readonly configuration?: PartConfiguration<Shapes>;
-  /** Queues that it has in each shard (queueOf in transactions/shards.ts). */
+  /** The names of its queues in each shard (queueOf in transactions/shards.ts). */
   readonly queues?: readonly string[];
-  /** Slots of its own in Redis: `told` for keys that begin with `{<prefix>-told}`. */
+  /** Its own slots in Redis: `told` for keys that begin with `{<prefix>-told}`. */
   readonly slots?: readonly string[];
-  /** What operators do through it, as the audit log names it. */
+  /** The names of its actions in the audit log. */
   readonly auditActions?: readonly string[];
   /**
-   * Connects to other services at which devices of subscribers are.
+   * Connects to other services that have devices of subscribers.
    * @throws For a file that is not usable.
    */
   openServices?(rooms: ServiceRooms<Shapes>): Promise<PartServices>;
@@ -301,11 +302,11 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   beforeStart?(rooms: StartRooms<Shapes>): Promise<string | undefined>;
   /** First segments of the paths of its routes, as metrics and traces name them. */
   readonly areas?: readonly string[];
-  /** Clients of the first OpenID tenant. One of the file with the same id takes its place. */
+  /** Clients of the first OpenID tenant. A client of the file with the same id replaces one. */
   oauthClients?(settings: PartSettings<Shapes>, publicUrl: string): readonly OauthClient[];
-  /** @returns Undefined where the configuration has it off. */
+  /** @returns Undefined when the configuration disables it. */
   openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
-  /** Starts what workers do for it beside the core. */
+  /** Starts the work of the part in a process with workers. */
   startWorkers?(rooms: WorkerRooms<Shapes>): Promise<Running>;
   /** Jobs that it runs beside signatures, in the same fair order. */
   openWork?(rooms: WorkRooms<Shapes>): Promise<OpenWork>;

@@ -4,15 +4,15 @@
  * | part | what it is |
  * |---|---|
  * | `paraph-backup 1` | the version of the format |
- * | header | JSON: whose backup it is, and which master key it needs |
+ * | header | JSON: the service of the backup, and the id of the master key that it needs |
  * | chunk | its length (4 bytes, big-endian), then JSON of records, deflated and sealed |
- * | end | a chunk like the others, sealed as the last one: when, and how many records there are |
+ * | end | a chunk like the others, sealed as the last one: the time, and the number of records |
  *
  * The chunks are sealed under a key from the master key (AES-256-GCM), with the SHA-256 of both
- * lines and their own number authenticated. So a file that was cut off, altered or put together
- * from two is refused, and nobody reads it without the master key.
+ * lines and their own number authenticated. So a file that was cut off, altered or combined from
+ * two is refused, and cannot be read without the master key.
  *
- * A later record of a key takes the place of an earlier one. Keys and values are bytes.
+ * A later record of a key replaces an earlier one. Keys and values are bytes.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
@@ -23,7 +23,9 @@ import { z } from 'zod';
 import { createByteSealer, deriveKey } from '../../src/pki/sealed-json.ts';
 import { masterKeyId } from '../../src/pki/service-key.ts';
 
-/** Raise it with a change that a release with this number could not read. */
+/**
+ * The version of the format. Raise it with a change that a release with this number cannot read.
+ */
 const formatVersion = 1;
 const firstLine = /^paraph-backup (\d{1,9})$/;
 
@@ -31,23 +33,24 @@ const headerSchema = z.object({
   product: z.string(),
   prefix: z.string(),
   shards: z.int(),
-  /** Version of the store (docs/storage.md). */
+  /** The version of the store (docs/storage.md). */
   store: z.string(),
   startedAt: z.iso.datetime(),
-  /** Says under which master key the file was made, and nothing about that key. */
+  /** Identifies the master key of the file, and reveals nothing about it. */
   keyId: z.string(),
 });
 export type BackupHeader = z.infer<typeof headerSchema>;
 
 const endSchema = z.object({ at: z.iso.datetime(), records: z.int() });
 /**
- * `at`: the moment whose content this is, by the clock of Redis; `records`: of keys, some twice.
+ * `at`: the moment of the content, by the clock of Redis. `records`: the number of records; some
+ * keys have two.
  */
 export type BackupEnd = z.infer<typeof endSchema>;
 
 /**
- * Key (latin1), milliseconds since the epoch at which it expires (0: never), value in Base64 (null:
- * no such key).
+ * Records: key (latin1), time of expiry in milliseconds since the epoch (0: never), value in Base64
+ * (null: the key does not exist).
  */
 const recordsSchema = z.array(z.tuple([z.string(), z.number(), z.base64().nullable()]));
 
@@ -55,17 +58,17 @@ export interface BackupRecord {
   readonly key: Buffer;
   /** Milliseconds since the epoch; 0 for never. */
   readonly expiresAtMs: number;
-  /** As DUMP gives it; undefined: the key is gone. */
+  /** The value in the form of DUMP; undefined when the key is gone. */
   readonly value: Buffer | undefined;
 }
 
-/** A sentence for the operator. */
+/** An error of the file. The message is a sentence for the operator. */
 export class BackupFileError extends Error {}
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** Of one chunk, before it is compressed. A record may be longer. */
+/** The size of a chunk before compression. A single record may be longer. */
 const chunkBytes = 1_000_000;
 const maxLineBytes = 10_000;
 
@@ -89,9 +92,9 @@ const sync = async (path: string): Promise<void> => {
 };
 
 /**
- * The file has another name until it is whole, and is readable for its owner alone.
+ * Creates a file. It has another name until it is complete, and only its owner can read it.
  *
- * @throws BackupFileError where the file cannot be written or there is one already.
+ * @throws BackupFileError when the file cannot be written or already exists.
  */
 export const createBackupFile = async (
   path: string,
@@ -115,7 +118,7 @@ export const createBackupFile = async (
   let records = 0;
   let waiting: (readonly [string, number, string | null])[] = [];
   let waitingBytes = 0;
-  /** Leaves nothing. */
+  /** Removes the unfinished file. */
   const abandon = async (): Promise<void> => {
     await file.close().catch(() => undefined);
     await rm(draftPath, { force: true });
@@ -149,7 +152,7 @@ export const createBackupFile = async (
         if (waitingBytes >= chunkBytes) await flush();
       }
     },
-    /** Writes the end, and gives the file its name. @returns Its size in bytes. */
+    /** Writes the end, and gives the file its final name. @returns Its size in bytes. */
     finish: async (at: Date): Promise<number> => {
       await flush();
       await write('end', { at: at.toISOString(), records } satisfies BackupEnd);
@@ -172,7 +175,7 @@ const damaged = (): BackupFileError =>
 const createReader = (file: FileHandle) => {
   let position = 0;
   return {
-    /** @throws BackupFileError where there are not so many. */
+    /** Reads `length` bytes. @throws BackupFileError when there are fewer. */
     bytes: async (length: number): Promise<Buffer> => {
       const { size } = await file.stat();
       if (length > size - position) throw damaged();
@@ -223,7 +226,7 @@ const openFile = async (path: string): Promise<FileHandle> => {
   }
 };
 
-/** @throws BackupFileError for what is no backup, or one of a later release. */
+/** @throws BackupFileError for a file that is no backup, or one of a later release. */
 export const readBackupHeader = async (path: string): Promise<BackupHeader> => {
   const file = await openFile(path);
   try {
@@ -236,8 +239,8 @@ export const readBackupHeader = async (path: string): Promise<BackupHeader> => {
 /**
  * Reads a backup to its end, a chunk at a time.
  *
- * @param take Gets the records in their order. Call this once without using them: only at the end
- *   is it certain that the file is whole.
+ * @param take Gets the records in their order. First read the file once without using them: only at
+ *   the end is it certain that the file is complete.
  * @throws BackupFileError for a file that is damaged, or was made under another master key.
  */
 export const readBackup = async (

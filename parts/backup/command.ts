@@ -1,8 +1,8 @@
 /**
- * `paraph backup`, `paraph restore`: everything of a service that lies in Redis, as one file.
+ * `paraph backup`, `paraph restore`: all data of a service in Redis, as one file.
  *
- * Both work at Redis itself, beside a service that runs or in the data directory of one that does
- * not. What they need of the product is loaded when they run.
+ * Both work directly on Redis, beside a running service or in the data directory of a stopped one.
+ * The modules that they need are loaded when they run.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,7 +22,7 @@ import type { Environment } from '../../src/environment.ts';
 import { productVersion } from '../../src/product-version.ts';
 import type { Service } from './own-keys.ts';
 
-/** Sentences for operators; whatever else is thrown is unexpected. */
+/** Turns errors with sentences for operators into ends; all other errors are unexpected. */
 const toEnd = async (error: unknown): Promise<unknown> => {
   const [{ BackupFileError }, { SnapshotError }, { RestoreError }] = await Promise.all([
     import('./backup-file.ts'),
@@ -53,7 +53,7 @@ const withStage = (
 const sizeOf = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** @throws UsageError when it is not the key that opens what is stored. */
+/** @throws UsageError when the key does not open the stored data. */
 const assertServiceKey = async ({ openCustody }: Store): Promise<void> => {
   const custody = await openCustody();
   if (!(await custody.hasAuthority())) {

@@ -1,19 +1,19 @@
 /**
- * What a restore over the service itself does not throw away: the records of its key custody, and
- * its audit log, which says what else was ordered after the backup.
+ * Keeps data that a restore over the same service must not remove: the records of its key custody,
+ * and its audit log, which has the orders after the backup.
  *
- * A revocation is for ever, and a number that was given to a new person must not go back to the
- * former one with the next signature. A backup knows nothing of what was ordered after it; the
- * Redis that is replaced does. Records of the custody are written once and never changed, and
- * `revoked` only grows (docs/storage.md), so what is there is what the backup has, and more: later
- * certificates, keys, revocations and persons. They stay, and the backup adds what is missing. That
- * also keeps versions apart: with the revocation of a later certificate but not its record, the
+ * A revocation is permanent, and a number that was given to a new person must not go back to the
+ * former one with the next signature. Orders after the backup are not in the backup, but in the
+ * Redis that is replaced. Records of the custody are written once and never changed, and `revoked`
+ * only grows (docs/storage.md). So Redis has the records of the backup, and more: later
+ * certificates, keys, revocations and persons. They stay, and the backup adds missing ones. This
+ * also keeps versions apart: with the revocation of a later certificate but without its record, the
  * device would get a new key.
  *
- * It holds where the backup is of the same service, which the first root tells. A Redis that is
- * empty knows nothing, and a file beside it would not help: the data directory is lost together
- * with a private Redis, and processes at another Redis have none as a rule. There the command says
- * so.
+ * This works when the backup is of the same service, which is recognised by the first root. An
+ * empty Redis has no such data, and a file beside it would not help: the data directory is lost
+ * together with a private Redis, and processes with another Redis mostly have none. Then the
+ * command says so.
  */
 import { z } from 'zod';
 import type { RedisClient } from '../../src/redis/connect.ts';
@@ -21,15 +21,15 @@ import { custodyBeginning } from '../../src/redis/key-names.ts';
 import type { BackupRecord } from './backup-file.ts';
 import { auditKeyOf, phoneKeyOf } from './own-keys.ts';
 
-/** What was kept that came after the backup. */
+/** Counts of kept data from after the backup. */
 export interface Kept {
   readonly revocations: number;
-  /** Numbers that have a new person. */
+  /** The number of phone numbers that have a new person. */
   readonly newPersons: number;
 }
 
 const fieldsAtOnce = 500;
-/** In `revoked`, permissions for next versions stand beside the serial numbers of certificates. */
+/** Whether a field of `revoked` is a serial number. Others are permissions for next versions. */
 const isSerial = (field: string): boolean => !field.startsWith('next:');
 
 async function* fieldsOf(
@@ -57,16 +57,16 @@ const certificateIn = (text: string | null): string | undefined => {
   }
 };
 
-/** @param probe A key for values of the backup, which Redis alone can read. */
+/** @param probe A temporary key for values of the backup, because only Redis can decode them. */
 export const createKeeper = (redis: RedisClient, prefix: string, probe: string) => {
   const beginning = custodyBeginning(prefix);
   const auditKey = auditKeyOf(prefix);
   const rootKey = `${beginning}ca:root`;
   const revokedKey = `${beginning}revoked`;
   const person = new RegExp(`^${beginning.replaceAll('.', '\\.')}identity:(\\d+):v\\d+$`);
-  /** Of certificates that the backup does not know as revoked. */
+  /** Serial numbers of revoked certificates that are not revoked in the backup. */
   const revoked = new Set<string>();
-  /** Later persons of numbers, by the key of their record. */
+  /** The numbers that have a later person, by the key of the record. */
   const persons = new Map<string, string>();
 
   /** Keys of the audit log that the backup has brought. */
@@ -74,7 +74,7 @@ export const createKeeper = (redis: RedisClient, prefix: string, probe: string) 
 
   const isAudit = (name: string): boolean => name === auditKey || name.startsWith(`${auditKey}:`);
 
-  /** A log that is there has all that the backup has of it. */
+  /** Whether a log exists already. Then it has all entries of the backup. */
   const isThere = async (name: string): Promise<boolean> => {
     if (!brought.has(name) && (await redis.exists(name)) === 1) return true;
     brought.add(name);
@@ -102,7 +102,7 @@ export const createKeeper = (redis: RedisClient, prefix: string, probe: string) 
       return withProbe(value, async () => certificateIn(await redis.get(probe)) === present);
     },
 
-    /** Whether a key of the Redis that is replaced stays. Each is to be asked about once. */
+    /** Whether a key of the replaced Redis stays. To be asked once for each key. */
     keeps: (key: string): boolean => {
       const msisdn = person.exec(key)?.[1];
       if (msisdn !== undefined) persons.set(key, msisdn);
@@ -115,7 +115,7 @@ export const createKeeper = (redis: RedisClient, prefix: string, probe: string) 
       }
     },
 
-    /** @returns False for a record that is restored as any other. */
+    /** Merges a record. @returns False for a record that is restored like any other. */
     merge: async ({ key, value }: BackupRecord): Promise<boolean> => {
       const name = key.toString('latin1');
       persons.delete(name);
@@ -130,7 +130,7 @@ export const createKeeper = (redis: RedisClient, prefix: string, probe: string) 
       return true;
     },
 
-    /** Phones of a former person are not those of the new one. */
+    /** Removes the phones of former persons, and returns the counts. */
     end: async (): Promise<Kept> => {
       const numbers = new Set(persons.values());
       for (const msisdn of numbers) await redis.del(phoneKeyOf(prefix, msisdn));

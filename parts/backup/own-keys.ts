@@ -1,22 +1,21 @@
 /**
- * Which keys of a Redis are those of one service. docs/storage.md lists them, and a test compares.
+ * Recognises the keys of one service in a Redis. docs/storage.md lists them, and a test compares.
  */
 
 export interface Service {
   /** `queue.prefix`: letters, digits, `_`, `.` and `-`. */
   readonly prefix: string;
-  /** Of parts. */
+  /** The slots of parts: names behind `<prefix>-`. */
   readonly slots: readonly string[];
 }
 
 /**
- * What stands behind `<prefix>-` between braces, beside the number of a shard and the slots of
- * parts.
+ * Names behind `<prefix>-` between braces, beside the numbers of shards and the slots of parts.
  */
 const coreSlots = ['replays', 'processes', 'refused'];
 /**
- * What stands behind `{<prefix>}:`. It is no name in a shard: the prefix of another service may end
- * with a number.
+ * Names behind `{<prefix>}:`. They are listed, because the prefix of another service may end with
+ * the number of a shard.
  */
 const ownRooms = ['audit', 'operators'];
 
@@ -30,7 +29,7 @@ export const createOwns = ({ prefix, slots }: Service): ((key: string) => boolea
   return (key) => pattern.test(key);
 };
 
-/** What a backup holds: all but which processes run, because that says nothing after a restore. */
+/** Whether a backup has a key: all but the list of running processes, useless after a restore. */
 export const createKeeps = (service: Service): ((key: string) => boolean) => {
   const owns = createOwns(service);
   return (key) => key !== `{${service.prefix}-processes}` && owns(key);
@@ -39,7 +38,7 @@ export const createKeeps = (service: Service): ((key: string) => boolean) => {
 /** Every key of the service begins with one of these; keys of another service may, too. */
 export const beginningsOf = (prefix: string): readonly string[] => [`{${prefix}`, `${prefix}:`];
 
-/** The audit log; keys of parts of it go on with a colon. */
+/** The key of the audit log. Keys of its parts continue with a colon. */
 export const auditKeyOf = (prefix: string): string => `{${prefix}}:audit`;
 
 /** The phones in browsers of a number (parts/phone/phones.ts). */

@@ -1,8 +1,8 @@
 /**
- * What `paraph restore` says at its end: what a restore undoes must not be found out by chance.
+ * The report at the end of `paraph restore`, which names the orders that the restore undoes.
  *
- * Over the service itself, revocations and new persons of numbers are kept, and the audit log knows
- * what else was taken back after the backup. An empty Redis knows nothing of that.
+ * Over the same service, revocations and new persons of numbers are kept, and the audit log has the
+ * other orders after the backup. An empty Redis has neither.
  */
 import type { Audit, AuditAction, AuditEntry } from '../../src/operators/audit.ts';
 import type { Kept } from './kept-records.ts';
@@ -32,7 +32,7 @@ export const readUndone = async (
   let cursor: string | undefined;
   do {
     const page = await audit.read({ from: Date.parse(at), limit: pageEntries, cursor });
-    // One that was not carried out has a second entry, with its outcome.
+    // An order that was not carried out has a second entry, with its outcome.
     found.push(...(page?.entries ?? []).filter(({ action }) => undone.has(action)));
     cursor = page?.cursor;
   } while (cursor !== undefined);
@@ -54,25 +54,25 @@ const sameService = (
   repeat: readonly AuditEntry[],
 ): string =>
   [
-    `Kept, because it is for ever: ${counted(revocations, 'revocation')} of certificates and ${counted(newPersons, 'number')} with a new person, all after ${at}; and the audit log.`,
+    `Kept, because it is permanent: ${counted(revocations, 'revocation')} of certificates and ${counted(newPersons, 'number')} with a new person, all after ${at}; and the audit log.`,
     ...(repeat.length === 0
       ? ['The audit log has no order after that moment that was undone.']
       : [
-          'These orders of the audit log are undone. Repeat what counts, at best before people and applications reach the service:',
+          'These orders of the audit log are undone. Repeat those that still apply, if possible before people and applications reach the service:',
           ...repeat.map(orderText),
         ]),
     '',
   ].join('\n');
 
 const unknownPast = (at: string): string =>
-  `Redis held nothing of this service, so nobody knows here what was ordered after ${at}, and it is undone:
+  `Redis held no data of this service. Orders after ${at} are unknown here, and are undone:
  - certificates that were revoked are good again;
  - numbers that were given to a new person belong to the former one again;
  - phones, users, tokens and secrets that were removed or replaced count again.
 Look for these orders in the service's log (lines with "audit":true; without those of the command line), and repeat them: docs/operations/backup.md#after-a-restore.
 `;
 
-/** @param kept Undefined where Redis did not hold the same service. */
+/** @param kept Undefined when Redis did not have the same service. */
 export const restoreText = (
   at: string,
   keys: number,
@@ -83,6 +83,6 @@ export const restoreText = (
   return `${keys} keys as they were at ${at}. What was acknowledged later is lost.\n${rest}Start the service.\n`;
 };
 
-/** For the JSON. */
+/** The orders to be repeated, as members of the JSON. */
 export const repeatDocument = (repeat: readonly AuditEntry[]): readonly object[] =>
   repeat.map(({ id: _, at, ...entry }) => ({ at: new Date(at).toISOString(), ...entry }));

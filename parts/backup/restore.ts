@@ -1,8 +1,8 @@
 /**
  * Puts the keys of a backup into a Redis.
  *
- * The mark of the store says `restoring` from the first key to the last, and no process starts on
- * such a store. So a restore that was cut off is begun again, and never taken for a service.
+ * The mark of the store is `restoring` from the first key to the last, and no process starts on
+ * such a store. So a restore that was cut off must be repeated, and never counts as a service.
  */
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { nodesOf, type RedisClient } from '../../src/redis/connect.ts';
@@ -11,12 +11,12 @@ import { type BackupEnd, type BackupRecord, readBackup } from './backup-file.ts'
 import { createKeeper, type Kept } from './kept-records.ts';
 import { createOwns, type Service } from './own-keys.ts';
 
-/** A sentence for the operator. */
+/** A restore has failed. The message is a sentence for the operator. */
 export class RestoreError extends Error {}
 
 const together = 200;
 
-/** Keys of the service, a part at a time. */
+/** Yields the keys of the service in batches. */
 async function* ownKeys(redis: RedisClient, service: Service): AsyncGenerator<readonly Buffer[]> {
   const owns = createOwns(service);
   for (const node of nodesOf(redis)) {
@@ -29,7 +29,7 @@ async function* ownKeys(redis: RedisClient, service: Service): AsyncGenerator<re
   }
 }
 
-/** Whether Redis holds anything of this service. */
+/** Whether Redis has no key of this service. */
 export const isEmpty = async (redis: RedisClient, service: Service): Promise<boolean> => {
   for await (const keys of ownKeys(redis, service)) if (keys.length > 0) return false;
   return true;
@@ -48,8 +48,8 @@ const probeMs = 60_000;
 const probeKeyOf = (prefix: string): string => `${prefix}:restore-probe`;
 
 /**
- * Whether this Redis takes such values, and its user may restore them: a record of each type of the
- * backup, under a key that is deleted again. The first byte of what DUMP gives is the type.
+ * Checks that this Redis takes the values, and that its user may restore them: writes a record of
+ * each type of the backup under a key that is deleted again. The first byte of DUMP is the type.
  */
 const tryValues = async (
   redis: RedisClient,
@@ -80,14 +80,13 @@ const refusal = (error: unknown): Error => {
 };
 
 /**
- * Empties what Redis holds of the service, and puts the backup in its place. Keys that have expired
- * since the backup stay away. Of the same service the key custody and the audit log stay
- * (kept-records.ts).
+ * Replaces the data of the service in Redis by the backup. Keys that have expired since the backup
+ * are not restored. The key custody and the audit log of the same service stay (kept-records.ts).
  *
- * @returns The moment of the backup (ISO 8601), how many keys there are now, and what was kept;
- *   undefined where Redis did not hold the same service.
- * @throws BackupFileError before anything is written; RestoreError, also before where this Redis
- *   does not take what is in the backup.
+ * @returns The moment of the backup (ISO 8601), the number of keys now, and the counts of kept
+ *   data, which are undefined when Redis did not have the same service.
+ * @throws BackupFileError before anything is written; RestoreError, before that, too, when this
+ *   Redis does not take the values of the backup.
  */
 export const restoreBackup = async (
   redis: RedisClient,
@@ -137,7 +136,7 @@ export const restoreBackup = async (
       );
     }
     await readBackup(path, masterKey, async (records) => {
-      // The last record of a key counts, so two of one key must not be on their way together.
+      // The last record of a key counts, so two records of one key must not be sent together.
       const latest = new Map(records.map((record) => [record.key.toString('latin1'), record]));
       store = latest.get(storeKey) ?? store;
       latest.delete(storeKey);

@@ -1,13 +1,13 @@
 /**
- * The content of a running service's Redis at one moment.
+ * Copies the content of a running service's Redis at one moment.
  *
- * Copying all keys takes seconds, and writes must not wait for so long. So all keys are copied
- * while the service runs, and Redis tells which ones are changed meanwhile (CLIENT TRACKING); these
- * are copied again, until few are left. Only then writes are held (CLIENT PAUSE WRITE), and the
- * last changes are copied. Whatever was acknowledged before is in the copy, and nothing of what
- * comes later. On a cluster the writes of all nodes are held at the same time.
+ * Copying all keys takes seconds, and writes must not wait that long. So all keys are copied while
+ * the service runs, and Redis reports the keys that change meanwhile (CLIENT TRACKING). These are
+ * copied again, until few are left. Only then writes are paused (CLIENT PAUSE WRITE), and the last
+ * changes are copied. All data that was acknowledged before is in the copy, and no later data. On a
+ * cluster the writes of all nodes are paused at the same time.
  *
- * Redis lets writes go again by itself after {@link holdMs}, should this process die.
+ * If this process dies, Redis resumes writes by itself after {@link holdMs}.
  *
  * Sources: Redis commands CLIENT TRACKING (broadcasting mode), CLIENT PAUSE, DUMP.
  */
@@ -18,31 +18,31 @@ import { nodesOf, type RedisClient } from '../../src/redis/connect.ts';
 import type { BackupRecord } from './backup-file.ts';
 import { beginningsOf, createKeeps, type Service } from './own-keys.ts';
 
-/** A sentence for the operator. */
+/** A snapshot has failed. The message is a sentence for the operator. */
 export class SnapshotError extends Error {}
 
-/** Callers of the service are answered with a failure after 0.8 s. */
+/** The longest pause of writes. Callers of the service get a failure after 0.8 s. */
 const holdMs = 2000;
-/** Writes are held when no more keys than this are to be copied again ... */
+/** Keys that still have to be copied at which writes are paused ... */
 const fewKeys = 200;
-/** ... or when so many rounds have not brought it down to that. */
+/** ... or after this number of rounds, even if more are left. */
 const maxRounds = 30;
 const maxHolds = 5;
 const scanCount = 500;
-/** Values that are in the memory of this process at the same time. */
+/** Values that are copied at a time, because they are all in memory. */
 const copiedTogether = 50;
 
 interface Node {
   readonly redis: Redis;
   /** Keys (latin1) that were changed since they were copied. */
   readonly changed: Set<string>;
-  /** Resolves when all changes of before are known. */
+  /** Resolves when all earlier changes are known. */
   settled(): Promise<unknown>;
   readonly lost: AbortSignal;
   close(): void;
 }
 
-/** Connections of their own, because their loss must end the backup. */
+/** Opens a connection for this backup only, because its loss must end the backup. */
 const ownConnection = async (node: Redis, more: { readonly protocol?: 2 } = {}): Promise<Redis> => {
   const connection = node.duplicate({
     ...more,
@@ -67,7 +67,7 @@ const invalidations = '__redis__:invalidate';
 
 const openNode = async (node: Redis, service: Service): Promise<Node> => {
   const keeps = createKeeps(service);
-  // With protocol 3 the library drops what Redis tells about changed keys.
+  // With protocol 3 the library drops the reports of changed keys.
   const [redis, ear] = await Promise.all([
     ownConnection(node),
     ownConnection(node, { protocol: 2 }),
@@ -103,7 +103,7 @@ const openNode = async (node: Redis, service: Service): Promise<Node> => {
 
 const copy = async ({ redis }: Node, name: string): Promise<BackupRecord> => {
   const key = Buffer.from(name, 'latin1');
-  // Where the key changes in between, Redis says so, and it is copied again.
+  // If the key changes in between, Redis reports it, and it is copied again.
   const [value, expiresAtMs] = await Promise.all([redis.dumpBuffer(key), redis.pexpiretime(key)]);
   return { key, expiresAtMs: Math.max(0, expiresAtMs), value: value ?? undefined };
 };
@@ -130,14 +130,14 @@ const scan = async (node: Node, keeps: (key: string) => boolean, take: Take): Pr
   } while (cursor !== '0');
 };
 
-/** From here on a change of these keys is a change again. */
+/** Takes the changed keys out of the set. A later change of one adds it again. */
 const takeChanged = ({ changed }: Node): readonly string[] => {
   const names = [...changed];
   changed.clear();
   return names;
 };
 
-/** @returns Undefined where it took so long that Redis has let writes go. */
+/** @returns Undefined when it took so long that Redis has resumed writes. */
 const copyHeld = async (nodes: readonly Node[]) => {
   const began = performance.now();
   try {
@@ -161,9 +161,9 @@ const copyHeld = async (nodes: readonly Node[]) => {
 };
 
 export interface Snapshot {
-  /** By the clock of Redis; whatever was acknowledged before is in it. */
+  /** The moment by the clock of Redis. All data that was acknowledged before is in the snapshot. */
   readonly at: Date;
-  /** For how long writes were held. */
+  /** The time for which writes were paused. */
   readonly heldMs: number;
 }
 
@@ -176,7 +176,7 @@ const refusal = (error: unknown): Error => {
 };
 
 /**
- * Copies all keys of a service. A key may be told several times: the last one counts.
+ * Copies all keys of a service. A key may come several times; then its last record counts.
  *
  * @param redis A connection for blocking, to one Redis or to a cluster.
  * @throws SnapshotError

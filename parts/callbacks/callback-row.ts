@@ -1,45 +1,47 @@
 /**
- * The callback of one end of a transaction, or of what happens in a process, as operators see it:
- * without its address, which may hold a secret, and without data of the person.
+ * The row of a callback for operators, about the end of a transaction or an event of a process. It
+ * has neither the address, which may hold a secret, nor data of the person.
  */
 
 /** The workflow of a message that names none. */
 export const processName = 'process';
 
 /**
- * waiting    It will be tried, or is being tried.
- * delivered  The receiver has answered 2xx. Kept for two days.
- * dead       It will not be tried again automatically.
+ * waiting    A try will follow, or runs.
+ * delivered  The receiver has answered 2xx. The callback is kept for two days.
+ * dead       No further try follows without an order.
  */
 export type CallbackState = 'waiting' | 'delivered' | 'dead';
 
 export interface CallbackRow {
-  /** The receiver's `webhook-id`. */
+  /** The header `webhook-id` that the receiver gets. */
   readonly id: string;
   readonly apId: string;
-  /** Of a transaction `signed`, `failed` or `receipted`; of a process its type, `process.end`. */
+  /** `signed`, `failed` or `receipted` for a transaction; for a process its type: `process.end`. */
   readonly event: string;
-  /** When it happened, milliseconds since the epoch. */
+  /** The time of the event, milliseconds since the epoch. */
   readonly endedAt: number;
-  /** Of a transaction. */
+  /** This and the next two are present for a transaction. */
   readonly msspTransId?: string;
   readonly apTransId?: string;
   readonly attempt?: number;
-  /** Of a process: its id as the application has chosen it, and the id of the instance. */
+  /**
+   * For a process: the id that the application has chosen; `instanceId` is that of the instance.
+   */
   readonly process?: string;
   readonly instanceId?: string;
-  /** The step, and the signer in it. */
+  /** The step of a process; `key` is the signer in it. */
   readonly step?: string;
   readonly key?: string;
-  /** Where a process is told elsewhere than where callbacks of the application are. */
+  /** The host of the address, if it is not that of the application's callbacks. */
   readonly host?: string;
   readonly state: CallbackState;
   readonly tries: number;
-  /** Of the last try that failed: `HTTP 500`. */
+  /** The problem of the last failed try: `HTTP 500`. */
   readonly problem?: string;
-  /** The last try, milliseconds since the epoch; of a dead one when it died. */
+  /** The time of the last try, milliseconds since the epoch; for a dead callback of its death. */
   readonly triedAt?: number;
-  /** While it waits for its time. */
+  /** The time of the next try, while the callback waits for it; milliseconds since the epoch. */
   readonly nextTryAt?: number;
 }
 
@@ -51,12 +53,12 @@ export interface CallbackFilter {
 
 export interface CallbackPage {
   readonly rows: readonly CallbackRow[];
-  /** Of the next page; absent when this was the last one. */
+  /** The cursor of the next page; absent on the last page. */
   readonly cursor?: string;
 }
 
 export interface CallbackCounts {
-  /** Waiting for another try, or for the time that a bulk replay has given them. */
+  /** Callbacks that wait for another try, or for the time that a bulk replay has set. */
   readonly retried: number;
   readonly dead: number;
 }

@@ -1,14 +1,15 @@
 /**
- * Life of one callback: the message to an application that one of its transactions has ended, or
- * how one of its processes goes on.
+ * Life of one callback: the message to an application about the end of a transaction, or about an
+ * event of a process.
  *
- * waiting     For the time of the next try, or for the time that an operator's bulk replay has set.
+ * waiting     Waits for the time of the next try, or for the time that an operator's bulk replay
+ *             has set.
  * delivering  A try runs.
  * delivered   The receiver has accepted the message.
  * dead        All tries have failed. REPLAY begins again with the first one.
  *
- * The pause after a failed try comes from the activity: it is partly random, and a receiver may say
- * when it wants the next try.
+ * The pause after a failed try comes from the activity: it is partly random, and a receiver may ask
+ * for a time (Retry-After).
  *
  * Source: Standard Webhooks.
  */
@@ -17,13 +18,13 @@ import { z } from 'zod';
 
 export const callbackVersion = 1;
 
-/** The message. No number, no text, no signature: the receiver asks for the status for these. */
+/** The message about a transaction. The receiver gets number, text and signature by the status. */
 export const callbackSchema = z.object({
   msspTransId: z.string(),
   apId: z.string(),
   apTransId: z.string(),
   attempt: z.number().int().min(1),
-  /** When the transaction ended, milliseconds since the epoch. */
+  /** The time of the end, milliseconds since the epoch. */
   at: z.number(),
   /** Set by a bulk replay: no try before this time, milliseconds since the epoch. */
   notBefore: z.number().optional(),
@@ -36,36 +37,36 @@ export const callbackSchema = z.object({
 export type CallbackData = Readonly<z.infer<typeof callbackSchema>>;
 
 /**
- * What happens in a signature process (process.machine.ts). No number and no text: the receiver
- * asks for the process.
+ * The message about an event of a signature process (process.machine.ts). It has no number and no
+ * text: the receiver reads these from the process.
  */
 export const processMessageSchema = z.object({
-  /** As the application has chosen it. */
+  /** The id of the process that the application has chosen. */
   process: z.string(),
-  /** Of an instance of a chart of one's own: the name of the chart. Then `process` is its id. */
+  /** The name of an operator's chart, for one of its instances. Then `process` is its id. */
   workflow: z.string().optional(),
   apId: z.string(),
   title: z.string().optional(),
-  /** `told`: its definition names the address that hears of its failure. */
+  /** The event. `told`: the definition names an address to be told of the failure. */
   what: z.enum([
     ...(['invited', 'reminded', 'unreached', 'undelivered', 'escalated'] as const),
     ...(['step', 'revoked', 'end', 'told'] as const),
   ]),
-  /** As of a callback. */
+  /** The time of the event; this and `notBefore` are the same as in {@link callbackSchema}. */
   at: z.number(),
   notBefore: z.number().optional(),
   step: z.string().optional(),
-  /** Of the signer in the step, and the name of that person. */
+  /** The key of the signer in the step; `name` is the name of that person. */
   key: z.string().optional(),
   name: z.string().optional(),
-  /** Whose page the message links to. The link itself is made when the message is sent. */
+  /** The signer for whose page the message has a link. The link is made when it is sent. */
   signer: z.object({ instance: z.string(), linkVersion: z.int() }).optional(),
-  /** Of the step, or of the process. */
+  /** The state of the step, or of the process. */
   state: z.string().optional(),
   reason: z.string().optional(),
-  /** Of the fault by which a signer was not reached, or of the mail server that refused a mail. */
+  /** The code of the fault for an unreached signer, or of the mail server for a refused mail. */
   code: z.number().optional(),
-  /** Where it is posted to; default: where callbacks of the application are. */
+  /** The address. Default: that of the application's callbacks. */
   url: z.string().optional(),
 });
 export type ProcessMessage = Readonly<z.infer<typeof processMessageSchema>>;
@@ -73,16 +74,16 @@ export type ProcessMessage = Readonly<z.infer<typeof processMessageSchema>>;
 export const messageSchema = z.union([callbackSchema, processMessageSchema]);
 export type CallbackMessage = CallbackData | ProcessMessage;
 
-/** Input of a try. */
+/** The input of a try. */
 export interface CallbackTry {
   readonly id: string;
   readonly data: CallbackMessage;
-  /** Counts from 1. */
+  /** The number of the try, from 1. */
   readonly number: number;
 }
 
 /**
- * How a try ended. `pauseMs`: the pause before the next one.
+ * The result of a try. `pauseMs` is the pause before the next one.
  *
  * refused  Every later try would be refused, too.
  */
@@ -94,25 +95,25 @@ export type TryResult =
 export interface CallbackInput {
   readonly id: string;
   readonly data: CallbackMessage;
-  /** Maximum of tries. */
+  /** The maximum of tries. */
   readonly most: number;
-  /** Before the first try. */
+  /** The pause before the first try. */
   readonly pauseMs: number;
 }
 
 export interface CallbackContext extends CallbackInput {
   readonly tries: number;
-  /** Of the last try; undefined before the first try, and after a delivery. */
+  /** The problem of the last try; undefined before the first try, and after a delivery. */
   readonly problem: string | undefined;
-  /** HTTP status of the delivery. */
+  /** The HTTP status of the delivery. */
   readonly status: number | undefined;
 }
 
-/** For the log. */
+/** An entry for the log. */
 export interface CallbackTold {
   readonly what: 'delivered' | 'undelivered' | 'gaveUp';
   readonly tries: number;
-  /** The receiver's HTTP status, or what went wrong. */
+  /** The HTTP status of the receiver, or the problem. */
   readonly result: string;
 }
 
@@ -143,7 +144,7 @@ export const callbackMachine = setup({
     input: {} as CallbackInput,
   },
   actors: {
-    /** Never rejects because of the receiver. */
+    /** Sends the message. An error of the receiver is a result, and no rejection. */
     deliver: fromPromise<TryResult, CallbackTry>(() =>
       Promise.reject(new Error('The activity deliver is not provided')),
     ),
@@ -155,7 +156,7 @@ export const callbackMachine = setup({
       status: result.kind === 'delivered' ? result.status : undefined,
       pauseMs: result.kind === 'failed' ? result.pauseMs : 0,
     })),
-    /** For the log only. */
+    /** Writes to the log. */
     tell: (_, _told: CallbackTold) => {},
   },
   guards: {

@@ -31,15 +31,15 @@ import { callbacksOf } from './queue.ts';
 
 export const callbackJobName = 'callback';
 
-/** Never rejects because of the receiver. */
+/** Posts a message. An error of the receiver is a result, and no rejection. */
 export type Deliver = (id: string, data: CallbackMessage, stop: AbortSignal) => Promise<PostResult>;
 
-/** The id of a callback begins with that of its transaction. */
+/** The log of callbacks. The id of a callback begins with that of its transaction. */
 export interface CallbackLog {
   delivered(id: string, tries: number, status: string): void;
   /** Another try follows. */
   undelivered(id: string, tries: number, problem: string): void;
-  /** No other try follows, unless somebody replays it. */
+  /** No other try follows, unless an operator replays the callback. */
   gaveUp(id: string, tries: number, problem: string): void;
 }
 
@@ -50,8 +50,8 @@ export interface Backoff {
 }
 
 /**
- * With ten tries: 5 s, 15 s, 48 s, 2.5 min, 8 min, 24 min, 74 min, 3.8 h, 12 h; together some 17
- * hours.
+ * The usual pauses. Ten tries have pauses of 5 s, 15 s, 48 s, 2.5 min, 8 min, 24 min, 74 min, 3.8 h
+ * and 12 h; together some 17 hours.
  */
 export const usualBackoff: Backoff = { firstMs: 5000, factor: 3.1, maxMs: 12 * 3_600_000 };
 
@@ -64,11 +64,11 @@ export interface CallbackWorkersOptions {
   readonly random?: () => number;
   readonly log: CallbackLog;
   readonly onError: (error: Error) => void;
-  /** Of one shard in one process; default 100. */
+  /** The concurrency for one shard in one process. Default 100. */
   readonly concurrency?: number;
   /**
-   * After so long without a sign of life a worker counts as dead. Longer than a delivery; default
-   * 20 s.
+   * Time without a renewal after which a worker counts as dead. It must be longer than a delivery.
+   * Default 20 s.
    */
   readonly lockMs?: number;
   readonly backoff?: Backoff;
@@ -76,14 +76,14 @@ export interface CallbackWorkersOptions {
 }
 
 /**
- * A job that is still there prevents a second callback for an end that is found late
- * (follower.ts).
+ * The retention of delivered callbacks. An existing job prevents a second callback for an end that
+ * is found late (follower.ts).
  */
 const deliveredMs = 2 * 86_400_000;
 
 /**
- * The pause after so many tries; plus or minus a quarter, so that failures do not come back
- * together.
+ * The pause after a number of tries, plus or minus a random quarter, so that failed tries are not
+ * repeated all at once.
  */
 export const backoffMs = (
   tries: number,
@@ -91,12 +91,12 @@ export const backoffMs = (
   random: number,
 ): number => Math.round(Math.min(firstMs * factor ** (tries - 1), maxMs) * (0.75 + random / 2));
 
-/** The id is sent in a header. */
+/** An id that can be sent in a header. */
 const sendableId = z.string().regex(/^[\w-]+$/);
 
 /**
- * By 410 Gone a receiver says that it wants no more (Standard Webhooks). It counts for this
- * message.
+ * The status 410 Gone, by which a receiver refuses further tries (Standard Webhooks). It counts for
+ * this message only.
  */
 const gone = 410;
 const retryAfterStatuses: readonly number[] = [429, 503];
@@ -133,7 +133,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
     return { kind: 'failed', problem, pauseMs: Math.max(pauseMs, wantedMs) };
   };
 
-  /** For a bug: after an error of the chart nobody could replay the callback. */
+  /** Turns a bug into a failed try: after an error of the chart no replay would be possible. */
   const notSent = (error: unknown): PostResult => {
     onError(toError(error));
     return { kind: 'not-sent', why: 'an error of this service' };

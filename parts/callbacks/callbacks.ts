@@ -1,4 +1,4 @@
-/** Callbacks as operators see and replay them. */
+/** Lists and replays callbacks for operators. */
 import type { Job } from 'bullmq';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
@@ -24,11 +24,11 @@ export interface PageOf {
 }
 
 const maxAttempts = 100;
-/** Callbacks that one page reads, whether they match the filter or not. */
+/** Callbacks that are read for one page at most, with those that do not match the filter. */
 const lookAtMost = 2000;
 const readAtOnce = 250;
 
-/** Another replay came first: the job is no longer failed (-3), or gone (-1). */
+/** Whether another replay came first: the job is no longer failed (-3), or is gone (-1). */
 const wasReplayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1);
 
@@ -62,7 +62,7 @@ export const createCallbacks = ({
     }
   }
 
-  /** A page may have fewer rows than its limit, even none, with a cursor. */
+  /** Reads a page. It may have fewer rows than its limit, even none, and yet a cursor. */
   const pageOf = async (
     set: WalkedSet,
     from: Place | undefined,
@@ -85,7 +85,7 @@ export const createCallbacks = ({
   };
 
   return {
-    /** @param attempts Of the transaction so far. */
+    /** The callbacks of a transaction. @param attempts The number of its attempts so far. */
     of: async (msspTransId: string, attempts: number): Promise<readonly CallbackRow[]> => {
       const ids = Array.from(
         { length: Math.min(attempts, maxAttempts) },
@@ -102,7 +102,7 @@ export const createCallbacks = ({
     find: async (id: string): Promise<CallbackRow | undefined> =>
       (await readCallbacks(redis, shards, [id]))[0],
 
-    /** Dead ones, newest first. @returns Undefined for an invalid cursor. */
+    /** The dead callbacks, newest first. @returns Undefined for an invalid cursor. */
     dead: async (
       { apId, to }: CallbackFilter,
       { limit, cursor }: PageOf,
@@ -115,7 +115,7 @@ export const createCallbacks = ({
     },
 
     /**
-     * Those that have failed and are tried again; the one whose next try is furthest away first.
+     * The callbacks that have failed and are tried again; the one with the latest next try first.
      *
      * @returns Undefined for an invalid cursor.
      */
@@ -129,7 +129,7 @@ export const createCallbacks = ({
         : pageOf('delayed', from, { limit, apId });
     },
 
-    /** How many messages wait for another try or are dead. */
+    /** The numbers of callbacks that wait for another try, and that are dead. */
     counts: async (): Promise<CallbackCounts> => {
       const sizeOf = async (set: WalkedSet): Promise<number> => {
         const sizes = shards.map((shard) => redis.zcard(callbacksOf(shard).queue.toKey(set)));

@@ -158,7 +158,7 @@ const addCallbacks: AddCommand = (program, context, done) => {
   addAdminAction(replay, context, done, run, check);
 };
 
-/** Beside `aps ls`. */
+/** Adds the command for the secret beside `aps ls`. */
 const addSecret: AddCommand = (program, context, done) => {
   const secret = program.commands
     .find((command) => command.name() === 'aps')

@@ -3,7 +3,7 @@ import { defineConfiguration } from '../../src/part.ts';
 import { whole } from '../../src/registry/entry.ts';
 import { isHttps, isSecureAddress, mustBeHttps } from '../../src/registry/web-address.ts';
 
-/** Its secret is derived from the service key, so the file holds none. */
+/** The callback of an application. Its secret is derived from the service key. */
 const callback = z.strictObject({
   url: z
     .string()
@@ -54,6 +54,6 @@ export interface CallbackProvider {
 export const subscribersIn = (providers: readonly CallbackProvider[]): ReadonlySet<string> =>
   new Set(providers.filter(({ callback }) => callback !== undefined).map(({ id }) => id));
 
-/** Host of the callback address; the rest of the address may hold a secret. */
+/** The host of the callback address. The rest of the address may hold a secret. */
 export const callbackHostOf = ({ callback }: CallbackProvider): string | undefined =>
   callback && new URL(callback.url).host;

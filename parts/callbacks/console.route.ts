@@ -84,7 +84,7 @@ export const createCallbackRoutes = (
     async (c) => answer(await callbacks.plan(c.req.valid('json').filter)),
   );
 
-  /** All of a filter. */
+  /** Replays all callbacks of a filter. */
   routes.post('/admin/api/callbacks/replay', needs('operator'), json(replayBody), async (c) => {
     const { filter, ...order } = c.req.valid('json');
     const done = await callbacks.replayAll(filter, {

@@ -34,7 +34,7 @@ const createSecretRoutes = (
     const { apId } = c.req.valid('json');
     const application = providers.find(({ id }) => id === apId);
     if (application === undefined) return refuse(404, 'unknown', 'No application has that id');
-    // Processes and charts may tell other addresses, too.
+    // Without a callback an application may get messages of processes and charts, under version 1.
     const { secretVersion } = application.callback ?? { secretVersion: 1 };
     // Recorded first: without a record nothing is shown.
     await audit.record({

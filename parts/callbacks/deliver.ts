@@ -1,6 +1,6 @@
 /**
- * Signs a message and posts it, by Standard Webhooks: the id is the same at every try and names the
- * event, the time is that of the try, and the signature covers both and the body.
+ * Signs a message and posts it, by Standard Webhooks: the id names the event and is the same in
+ * every try, the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
 import type { Post } from '../../src/outgoing/post.ts';
@@ -29,10 +29,11 @@ const processMessageOf = (message: ProcessMessage, linkTo: LinkTo): string => {
 };
 
 /**
- * The body, in wire spelling where the wire has a name.
+ * The body, with the names of the wire where it has them.
  *
- * Without the signature of the person: only an authenticated answer returns that. A misconfigured
- * receiver, or a proxy that logs bodies, must not learn what a person has signed.
+ * It does not have the signature of the person, which only an authenticated answer returns. A
+ * wrongly configured receiver, or a proxy that logs bodies, must not learn what a person has
+ * signed.
  */
 export const messageOf = (message: CallbackMessage, linkTo: LinkTo = () => undefined): string => {
   if ('process' in message) return processMessageOf(message, linkTo);
@@ -61,14 +62,14 @@ interface Target {
 interface DeliverOptions {
   readonly providers: readonly CallbackProvider[];
   readonly serviceKey: Uint8Array;
-  /** To addresses of the configuration. */
+  /** Posts to addresses of the configuration. */
   readonly post: Post;
-  /** To addresses that applications write into definitions. */
+  /** Posts to addresses that applications write into definitions. */
   readonly postOutside: Post;
   readonly now: () => number;
 }
 
-/** Where each receiver is told. */
+/** Finds the target of each message. */
 const createTargets = ({ providers, serviceKey, post, postOutside }: DeliverOptions) => {
   const targets = new Map<string, Target>();
   const webhooksOf = (apId: string, secretVersion: number): readonly Webhook[] =>
@@ -80,9 +81,9 @@ const createTargets = ({ providers, serviceKey, post, postOutside }: DeliverOpti
   return {
     registered: (apId: string): Target | undefined => targets.get(apId),
     /**
-     * An address of a definition or a chart is told with the secret of the application. The
-     * operator has not seen it: it reaches no host inside, unless the callback of the application
-     * goes there too.
+     * The target for an address of a definition or a chart, with the secret of the application. The
+     * operator has not checked it, so it reaches no internal host, unless the callback of the
+     * application goes to that host, too.
      */
     at: (apId: string, url: string): Target => {
       const registered = targets.get(apId);
@@ -97,7 +98,7 @@ const createTargets = ({ providers, serviceKey, post, postOutside }: DeliverOpti
 };
 
 /**
- * @param target Undefined while a receiver is being configured: not every process knows it then.
+ * @param target Undefined when this process does not have the receiver in its configuration yet.
  */
 const send = async (
   target: Target | undefined,
@@ -136,7 +137,7 @@ export const createDeliver = (
   };
 };
 
-/** For charts. */
+/** Makes the function by which charts call webhooks. */
 export const createCallWebhook = (options: DeliverOptions): CallWebhook => {
   const targets = createTargets(options);
   return async ({ apId, id, url, body }, stop) => {

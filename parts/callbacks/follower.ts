@@ -9,8 +9,8 @@
  * Ends older than a day are not reported: their job, which prevents a second report, is kept for
  * two days only.
  *
- * Subscribers are those of all running processes (subscribers.ts): during a roll-out a
- * process with an older configuration may be the one that reads the events.
+ * Subscribers are those of all running processes (subscribers.ts): during a roll-out a process with
+ * an older configuration may read the events.
  */
 import {
   type Changes,
@@ -39,23 +39,25 @@ export interface FollowerOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: readonly Shard[];
-  /** As for a status request: the reported end is the answered one. */
+  /**
+   * Finds a transaction like a status request, so that the reported end equals the answered one.
+   */
   readonly find: FindTransaction;
   /** The callback subscribers that this process knows. */
   readonly apIds: ReadonlySet<string>;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-  /** Tries to deliver a message; default 10. */
+  /** The maximum of tries of a message. Default 10. */
   readonly tries?: number;
-  /** Pause when there were no events; default 200. */
+  /** The pause when there were no events. Default 200. */
   readonly pollMs?: number;
-  /** Another process takes over so long after the last sign of life; default 5000. */
+  /** The length of the lease, after which another process takes over. Default 5000. */
   readonly leaseMs?: number;
 }
 
-/** See deliveredMs in callback.worker.ts. */
+/** The age up to which ends are reported; less than `deliveredMs` (callback.worker.ts). */
 const toldForMs = 86_400_000;
-/** Without a position: covers ends while this process was starting. */
+/** Time before now that is read without a position: covers ends during the start. */
 const startLastsMs = 60_000;
 
 const readPosition = (text: string | null): EventPosition | undefined => {
@@ -68,7 +70,7 @@ const endedScript = `${eventsScript(`
 for _, id in ipairs(ids) do found[#found + 1] = id end
 return found`;
 
-/** The transactions of a shard that ended since a position, by whatever ended them. */
+/** Reads the transactions of a shard that have ended since a position, in any way. */
 const readEnded = async (
   redis: RedisClient,
   keys: ShardKeys,
@@ -102,7 +104,7 @@ export const createCallbackFollower = (options: FollowerOptions) => {
   const beganAt = now();
   const told = createCallbackSubscribers({ redis, prefix, apIds, now, onError });
 
-  /** Anyone who can write to Redis can write that something was signed. */
+  /** Checks signed ends like a status request, because other programs can write to Redis. */
   const asAnswered = async (
     ends: readonly TransactionEvent[],
   ): Promise<readonly TransactionEvent[]> => {

@@ -6,9 +6,9 @@ export const createCallbackHosts = (providers: readonly CallbackProvider[]) => {
   const hosts = new Map(providers.map((provider) => [provider.id, callbackHostOf(provider)]));
   return {
     of: (apId: string): string | undefined => hosts.get(apId),
-    /** Of the applications that have a callback. */
+    /** The AP_IDs of the applications that have a callback. */
     apIds: [...hosts].flatMap(([apId, host]) => (host === undefined ? [] : [apId])),
-    /** Adds the host; absent when the application has no callback any more. */
+    /** Adds the host to rows. It is absent when the application no longer has a callback. */
     shown: (rows: readonly CallbackRow[]): readonly CallbackRow[] =>
       rows.map((row) => {
         const host = row.host ?? hosts.get(row.apId);

@@ -1,5 +1,5 @@
 /**
- * What is logged and counted of callbacks. How many are dead or wait is read from the queue
+ * Logs and counts callbacks. The numbers of dead and waiting ones are read from the queue
  * (telemetry/queue-metrics.ts).
  */
 import type { EventLog } from '../../src/logger.ts';
@@ -7,8 +7,9 @@ import { counter, type Registry } from '../../src/telemetry/registry.ts';
 import type { CallbackLog } from './callback.worker.ts';
 
 /**
- * A callback that has failed so often has been tried for twelve minutes at the usual pauses, so it
- * is the receiver that is in trouble and not one request. Its last try comes 17 hours later.
+ * Failed tries after which a callback counts as failing. With the usual pauses that takes twelve
+ * minutes, so the receiver has an error, and not only one request. The last try comes 17 hours
+ * later.
  */
 const failingTries = 5;
 
@@ -19,7 +20,7 @@ export const createCallbackCounter = (registry: Registry): CallbackLog => {
     'Tries to deliver a callback: delivered, undelivered (is tried again), failing (the same from the fifth try on), dead (was the last).',
     ['outcome'],
   );
-  // So that the first dead callback is an increase.
+  // Begin at 0, so that the first dead callback is an increase.
   for (const outcome of ['delivered', 'undelivered', 'failing', 'dead']) tries.inc({ outcome }, 0);
   return {
     delivered: () => tries.inc({ outcome: 'delivered' }),
@@ -29,7 +30,7 @@ export const createCallbackCounter = (registry: Registry): CallbackLog => {
   };
 };
 
-/** Names callbacks by id, because an address may hold a secret. */
+/** Makes the log. It names callbacks by id, because an address may hold a secret. */
 export const createCallbackLog = (log: EventLog): CallbackLog => ({
   delivered: (callback, tries, status) =>
     log.info({ callback, tries, status }, 'callback delivered'),

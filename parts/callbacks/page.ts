@@ -22,7 +22,7 @@ import { type Notice, noticeBanner } from '../../src/console/pages/notices.ts';
 import { includesRole } from '../../src/operators/operator.ts';
 import type { CallbackCounts, CallbackRow } from './callback-row.ts';
 
-/** @param more Hidden fields. */
+/** @param more Further hidden fields. */
 const replayForm = (
   { operator, csrf }: ConsoleSession,
   { id, event, state }: CallbackRow,
@@ -42,7 +42,11 @@ const ofTransaction = (session: ConsoleSession, callback: CallbackRow): Html => 
   return html`<tr role="row"><th scope="row" role="rowheader" class="first">${event}<span class="sub">attempt ${attempt}</span></th><td role="cell" class="second end"><span class="state ${state}">${state}</span></td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell">${last}${next}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="end">${replayForm(session, callback)}</td></tr>`;
 };
 
-/** Empty for an application without callbacks. @param host Of the application's callback. */
+/**
+ * The section on the page of a transaction; empty for an application without callbacks.
+ *
+ * @param host The host of the application's callback.
+ */
 export const callbacksSection = (
   session: ConsoleSession,
   callbacks: readonly CallbackRow[],
@@ -64,14 +68,14 @@ ${
 
 export interface CallbacksModel {
   readonly session: ConsoleSession;
-  /** Which list. */
+  /** The shown list. */
   readonly state: 'dead' | 'retried';
-  /** Of all applications. */
+  /** The counts of all applications. */
   readonly counts: CallbackCounts;
-  /** Filter as it was written; empty for none. */
+  /** The text of the filter; empty for none. */
   readonly apId: string;
   readonly rows: readonly CallbackRow[];
-  /** Of the next page. */
+  /** The cursor of the next page. */
   readonly next: string | undefined;
   readonly isFirst: boolean;
   /** AP_IDs to choose from. */
@@ -79,7 +83,7 @@ export interface CallbacksModel {
   readonly notice: Notice | undefined;
 }
 
-/** What it is about: a transaction, or a process. */
+/** The subject of a callback: a transaction, or a process. */
 const subject = ({
   msspTransId = '',
   process,
@@ -93,7 +97,7 @@ const subject = ({
     ? html`${linkTo('transactions', msspTransId)}<span class="sub">${event}, attempt ${attempt}</span>`
     : html`${linkTo('workflows', instanceId, process)}<span class="sub">${[event, step, key].filter(Boolean).join(', ')}</span>`;
 
-/** What differs between the two lists. */
+/** The differences between the two lists. */
 const lists = {
   dead: {
     title: 'Dead callbacks',

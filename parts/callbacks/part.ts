@@ -1,4 +1,4 @@
-/** Callbacks: applications are told how their transactions, processes and charts go on. */
+/** Callbacks tell applications about ends of transactions and events of processes and charts. */
 import { definePart } from '../../src/part.ts';
 import { callbackCommands } from './command.ts';
 import { callbackConfiguration } from './configuration.ts';

@@ -1,25 +1,25 @@
 /**
- * Callbacks of all shards by BullMQ's sets of jobs, merged, the highest score first: of the failed
- * ones (dead) the newest, of the delayed ones (tried again) the one whose next try is furthest
- * away, which has failed most often as a rule.
+ * Callbacks of all shards by BullMQ's sets of jobs, merged, the highest score first: the newest of
+ * the failed (dead) ones, and of the delayed ones (tried again) the one with the latest next try,
+ * which mostly has failed most often.
  *
- * A page begins after a place, which is a score and an id. So replays and new deaths while someone
- * turns pages move no other row.
+ * A page begins after a place, which is a score and an id. So replays and new dead callbacks move
+ * no other row while an operator turns pages.
  */
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { callbacksOf } from './queue.ts';
 
-/** Sets of BullMQ that are walked. */
+/** The sets of BullMQ that are read. */
 export type WalkedSet = 'failed' | 'delayed';
 
 export interface Place {
-  /** Of a dead one when it died, milliseconds since the epoch; of a delayed one BullMQ's score. */
+  /** For a dead callback the time of its death, milliseconds; for a delayed one BullMQ's score. */
   readonly at: number;
   readonly id: string;
 }
 
-/** Redis orders ids of the same millisecond descending. */
+/** Compares places like Redis, which orders ids of the same millisecond descending. */
 const compare = (a: Place, b: Place): number =>
   b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 
@@ -31,14 +31,14 @@ export const readCursor = (text: string): Place | undefined => {
   return at === undefined || id === undefined ? undefined : { at: Number.parseInt(at, 36), id };
 };
 
-/** A place before all that died at that time or earlier. @param at Milliseconds. */
+/** The place before all callbacks that died at this time or earlier. @param at Milliseconds. */
 export const diedBefore = (at: number): Place => ({ at, id: '' });
 
 const readAtOnce = 500;
 
 interface Found {
   readonly places: readonly Place[];
-  /** There are more behind the last one. */
+  /** Whether there are more after the last one. */
   readonly more: boolean;
 }
 
@@ -72,7 +72,7 @@ const nextOf = async (
   }
 };
 
-/** In batches, each after the one before. */
+/** Yields places in batches, each after the one before. */
 export async function* walkSet(
   redis: RedisClient,
   shards: readonly Shard[],

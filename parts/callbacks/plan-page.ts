@@ -28,7 +28,7 @@ import { type CallbackBulk, type CallbackPlan, callbacksPerSecond } from './repl
 export interface CallbackPlanModel extends Order {
   /** Empty for all applications. */
   readonly apId: string;
-  /** Only callbacks that were dead before, in milliseconds since the epoch. */
+  /** The time before which callbacks must have died, in milliseconds since the epoch. */
   readonly to: number;
   readonly plan: CallbackPlan;
   readonly problem: 'rate' | 'reason' | undefined;

@@ -1,11 +1,12 @@
 /**
  * Replays of dead callbacks that operators order: one, or all that match a filter.
  *
- * They prompt nobody, and the receiver recognises a repeated one by its id. So they need neither a
- * policy of faults nor a stored list: an order puts the callbacks back into their queue, each with
- * its own earliest time. After a crash the rest is still dead, and the next order finds it.
+ * They send no prompts, and the receiver recognises a repeated callback by its id. So they need
+ * neither a policy of faults nor a stored list: an order puts the callbacks back into their queue,
+ * each with its own earliest time. After a crash the rest is still dead, and the next order finds
+ * it.
  *
- * Every order is in the audit log before it is done.
+ * Every order is written to the audit log before it is done.
  */
 import { type Audit, doneBy, type NewAuditEntry, noted } from '../../src/operators/audit.ts';
 import { includesRole, type Operator } from '../../src/operators/operator.ts';
@@ -22,20 +23,20 @@ export interface CallbackPlan {
   /** Dead callbacks that an order would replay. */
   readonly found: number;
   readonly byAp: Readonly<Record<string, number>>;
-  /** There are more than one order may hold; these are the newest. */
+  /** Whether there are more than one order may hold. Then these are the newest. */
   readonly truncated: boolean;
 }
 
 export interface CallbackBulk {
   readonly found: number;
   readonly replayed: number;
-  /** Replayed by another order, or gone. */
+  /** The number of callbacks that another order has replayed, or that are gone. */
   readonly left: number;
-  /** There are more: order again. */
+  /** Whether there are more, so that another order is needed. */
   readonly truncated: boolean;
 }
 
-/** Takes some seconds to order, and some minutes to deliver at the usual rate. */
+/** Callbacks of one order: some seconds to order, some minutes to deliver at the usual rate. */
 export const maxCallbacks = 10_000;
 export const callbacksPerSecond = { min: 1, usual: 20, max: 1000 } as const;
 const isRate = (perSecond: number): boolean =>
@@ -60,7 +61,7 @@ export const createCallbackReplays = ({
   readonly callbacks: Callbacks;
   readonly audit: Pick<Audit, 'record'>;
   readonly now: () => number;
-  /** Of one order. */
+  /** The maximum of callbacks in one order. Default: {@link maxCallbacks}. */
   readonly max?: number;
 }) => {
   const select = async (filter: CallbackFilter) => {
@@ -74,7 +75,7 @@ export const createCallbackReplays = ({
     return { rows: rows.slice(0, max), truncated: rows.length > max };
   };
 
-  /** @param entry Of the order, or of the single replay. */
+  /** @param entry The audit entry of the order, or of the single replay. */
   const recorded = (
     { id, msspTransId, instanceId }: CallbackRow,
     entry: Omit<NewAuditEntry, 'action' | 'target'>,
@@ -97,7 +98,10 @@ export const createCallbackReplays = ({
     retried: callbacks.retried,
     counts: callbacks.counts,
 
-    /** @throws When Redis is unreachable, like the others; it may then be done or not. */
+    /**
+     * @throws When Redis is unreachable, like the other methods. The replay may then be done or
+     * not.
+     */
     replay: async (
       id: string,
       operator: Operator,
@@ -112,7 +116,7 @@ export const createCallbackReplays = ({
       return recorded(row, { ...doneBy(operator), reason });
     },
 
-    /** What `replayAll` would do. */
+    /** Computes what `replayAll` would do. */
     plan: async (filter: CallbackFilter): Promise<CallbackPlan> => {
       const { rows, truncated } = await select(filter);
       // A map, because other people choose the names: `__proto__` is possible.

@@ -1,4 +1,4 @@
-/** Reads callbacks from the fields of their jobs, as operators see them. */
+/** Reads the rows of callbacks from the fields of their jobs. */
 import { z } from 'zod';
 import { member, parsed } from '../../src/history/row.ts';
 import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
@@ -23,7 +23,7 @@ const fields = [
   'failedReason',
   'returnvalue',
 ] as const;
-/** A delayed job's score is its time, times this, plus a counter. */
+/** The score of a delayed job is its time multiplied by this, plus a counter. */
 const delayedScale = 0x1000;
 
 /** The shown part of the chart's context. */
@@ -38,7 +38,7 @@ const stateOf = (
   return failedReason !== null && returnValue === null ? 'dead' : 'delivered';
 };
 
-/** Of an application. */
+/** The messages to applications, which are shown. */
 export const shownMessageSchema = z.union([callbackSchema, processMessageSchema]);
 
 const aboutOf = (message: CallbackData | ProcessMessage) => {
@@ -82,7 +82,7 @@ const rowOf = (
   };
 };
 
-/** The id begins with that of its transaction. One of a process may be in any shard. */
+/** The possible shards of a callback: that of its transaction, or all for a process. */
 export const shardsOfCallback = (shards: readonly Shard[], id: string): readonly Shard[] => {
   if (id.startsWith('process-')) return shards;
   const shard = shardFor(shards, /^([^-]+)-/.exec(id)?.[1] ?? '');

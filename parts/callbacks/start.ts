@@ -1,5 +1,6 @@
 /**
- * The callbacks of one worker process. Processes may tell any address, so the workers always run.
+ * The callbacks of one worker process. Messages of processes may go to any address, so the workers
+ * always run.
  */
 import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
 import type { LinkTo } from '../../src/part.ts';
@@ -15,7 +16,7 @@ export interface CallbackSideOptions
   readonly providers: readonly CallbackProvider[];
   readonly serviceKey: Uint8Array;
   readonly allowedHosts?: readonly string[];
-  /** To the pages of signers. */
+  /** Makes links to the pages of signers. */
   readonly linkTo?: LinkTo | undefined;
 }
 

@@ -1,14 +1,13 @@
 /**
- * The applications that subscribe to callbacks, by the configurations of all running processes.
+ * The applications that subscribe to callbacks, from the configurations of all running processes.
  *
- * Each process reports its own now and then. A report that is not repeated expires with its
- * process.
+ * Each process reports its own at intervals. A report that is not repeated expires.
  */
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 
 const sayEveryMs = 5000;
-/** Longer than short outages of a process or Redis. */
+/** Time after which a report expires; longer than short outages of a process or Redis. */
 const knownForMs = 600_000;
 
 export const createCallbackSubscribers = (options: {
@@ -25,7 +24,7 @@ export const createCallbackSubscribers = (options: {
   let isSaying = false;
 
   const say = async (): Promise<void> => {
-    // One at a time, also while Redis is away.
+    // One report at a time, also while Redis is away.
     if (isSaying) return;
     isSaying = true;
     try {
@@ -45,7 +44,7 @@ export const createCallbackSubscribers = (options: {
       void say();
       timer ??= setInterval(say, sayEveryMs);
     },
-    /** Of all running processes. Read after the events: earlier subscribers are then included. */
+    /** The subscribers of all running processes. Read them after the events, to miss none. */
     all: async (): Promise<ReadonlySet<string>> =>
       new Set([...apIds, ...(await redis.zrange(key, 0, '-1'))]),
     close: (): void => clearInterval(timer),

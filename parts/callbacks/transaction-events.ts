@@ -1,9 +1,8 @@
 /**
  * The ends of a transaction as events for its application, each with an id of its own.
  *
- * All ends that the job knows are reported, not only the last one: otherwise the end before a quick
- * replay would be lost. Reporting one twice does no harm: the id is the same, that of the
- * callback's job and of the message.
+ * All ends in the job are reported, not only the last one: otherwise the end before a quick replay
+ * would be lost. Reporting one twice does no harm, because job and message have the same id again.
  */
 import {
   fieldOf,
@@ -29,7 +28,7 @@ export interface TransactionEvent {
 
 export type EndState = CallbackData['end']['state'];
 
-/** Without a dot: the signature covers `id.time.body`. */
+/** The id of a callback. It has no dot, because the signature covers `id.time.body`. */
 export const callbackId = (msspTransId: string, attempt: number, state: EndState): string =>
   `${msspTransId}-${attempt}-${state}`;
 
@@ -40,7 +39,7 @@ export const callbackId = (msspTransId: string, attempt: number, state: EndState
 export const unrecordedId = (msspTransId: string, run: number): string =>
   `${msspTransId}-run${run}-failed`;
 
-/** Longer histories come only from programs that write anything. */
+/** The longest history that is read. Only other programs write longer ones. */
 const maxHistory = 1000;
 
 const statusCodeOf = (returnValue: unknown): '100' | '500' | '502' => {
@@ -61,7 +60,7 @@ export const toInternalError = (told: TransactionEvent): TransactionEvent => {
   };
 };
 
-/** The current end, as BullMQ has it; undefined while the transaction is open. */
+/** The current end in BullMQ's fields; undefined while the transaction is open. */
 const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackData['end'] | undefined => {
   switch (row.state) {
     case 'submitted':
@@ -77,9 +76,9 @@ const presentEnd = (row: TransactionRow, returnValue: unknown): CallbackData['en
 };
 
 /**
- * @param fields As BullMQ stores them, in the order of `jobFields`.
+ * @param fields The fields of the job, in the order of `jobFields`.
  * @param since Milliseconds since the epoch; earlier ends are left out.
- * @returns Oldest first.
+ * @returns The ends, oldest first.
  */
 export const readEvents = (
   msspTransId: string,

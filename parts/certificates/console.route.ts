@@ -27,7 +27,7 @@ const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.o
 
 const refusals: Readonly<Record<CertificateError, Refusal>> = {
   unknown: [404, 'unknown', 'There is no such certificate'],
-  nothing: [409, 'nothing', 'No certificate of it can be changed like that any more'],
+  nothing: [409, 'nothing', 'None of its certificates can be revoked or renewed any more'],
 };
 
 const notices: Readonly<Record<CertificateError, CertificateNotice>> = {
@@ -35,7 +35,7 @@ const notices: Readonly<Record<CertificateError, CertificateNotice>> = {
   nothing: 'certificate-nothing',
 };
 
-/** A revoked one stays revoked when it is over. */
+/** The shown form of a certificate. A revoked one stays `revoked` after its validity. */
 const shown = (
   { msisdn: _, revocation, ...certificate }: IssuedCertificate,
   at: number,
@@ -123,7 +123,7 @@ export const createCertificateRoutes = ({
   const noticeOf = (result: CertificateResult, done: CertificateNotice): CertificateNotice =>
     'refused' in result ? notices[result.refused] : done;
 
-  /** The texts of a form that are about one number. Undefined where the number is none. */
+  /** Reads a form about one number. Undefined when the text is no number. */
   const readOrder = async (c: Context<ConsoleEnvironment>) => {
     const form = await readForm(c);
     const number = msisdn.safeParse(form.msisdn);
@@ -138,7 +138,7 @@ export const createCertificateRoutes = ({
     const order = await readOrder(c);
     if (order === undefined) return backWith(c, '', 'certificate-unknown');
     const { form, number, why } = order;
-    // A damaged serial number must not become an order about all of the number.
+    // A damaged serial number must not become an order about all certificates of the number.
     const one = serial.optional().safeParse(form.serial);
     if (!one.success) return backWith(c, number, 'certificate-unknown');
     const about = one.data === undefined ? { msisdn: number } : { serial: one.data };

@@ -1,6 +1,6 @@
 /**
- * Orders of operators about certificates. Each is in the audit log before it is done. Which role
- * may give it, the routes have checked.
+ * Orders of operators about certificates. Each is written to the audit log before it is done. The
+ * routes have checked the role of the operator.
  */
 import { X509Certificate } from 'node:crypto';
 import { type Audit, doneBy } from '../../src/operators/audit.ts';
@@ -20,9 +20,9 @@ export type CertificateResult = { readonly done: number } | { readonly refused: 
 
 /** A root or an issuing authority. */
 export interface ShownAuthority {
-  /** As under `/pki`: `issuing-1`. */
+  /** The id that the addresses under `/pki` have: `issuing-1`. */
   readonly id: string;
-  /** Of its certificate: SHA-256, upper-case hex with colons. */
+  /** The SHA-256 fingerprint of its certificate, in upper-case hex with colons. */
   readonly fingerprint: string;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -43,7 +43,7 @@ export const createCertificates = ({
   readonly audit: Audit;
   readonly now: () => number;
 }) => {
-  /** Oldest first. */
+  /** The certificates of a target, oldest first. */
   const list = (target: CertificateTarget): Promise<readonly IssuedCertificate[]> =>
     custody.certificatesOf(target);
 
@@ -66,9 +66,9 @@ export const createCertificates = ({
       }),
 
     /**
-     * Makes the next authority, or key of the service, before its time.
+     * Makes the next authority, or the next key of the service, before the regular time.
      *
-     * @param why In the operator's own words, here and below.
+     * @param why The reason in the operator's own words, here and below.
      */
     rollOver: async (
       by: Operator,
@@ -93,7 +93,7 @@ export const createCertificates = ({
       const found = await list(target);
       if (found.length === 0) return { refused: 'unknown' };
       let done = 0;
-      // A renewal may bring another one meanwhile.
+      // A renewal may issue another certificate meanwhile.
       for (
         let good = found.filter(isGood);
         good.length > 0;
@@ -108,7 +108,7 @@ export const createCertificates = ({
       return done === 0 ? { refused: 'nothing' } : { done };
     },
 
-    /** Lets devices whose certificate was revoked have a new key. */
+    /** Allows devices whose certificate was revoked to get a new key. */
     renew: async (by: Operator, msisdn: string, why?: string): Promise<CertificateResult> => {
       const found = await list({ msisdn });
       if (found.length === 0) return { refused: 'unknown' };
@@ -128,15 +128,15 @@ export const createCertificates = ({
     },
 
     /**
-     * The number has a new owner. Phones of the former one are removed. `done` counts the
-     * certificates that were revoked.
+     * Gives a number to a new owner. The phones of the former owner are removed. `done` is the
+     * number of revoked certificates.
      */
     reassign: async (
       by: Operator,
       msisdn: string,
       why?: string,
     ): Promise<{ readonly done: number }> => {
-      // A person is named by the serialNumber, which is a pseudonym.
+      // The audit log names a person by the serialNumber, which is a pseudonym.
       const target = await custody.serialNumberOf(msisdn);
       await audit.record({ ...doneBy(by), action: 'number-reassign', target, reason: why });
       const revoked = await custody.reassignNumber(msisdn);

@@ -1,4 +1,4 @@
-/** The certificates of one number, and what can be done about them. */
+/** The page with the certificates of one number, and the orders about them. */
 import { html } from 'hono/html';
 import type { ConsoleSession } from '../../src/console/deps.ts';
 import { choiceField, confirmPage, whyField } from '../../src/console/pages/confirm-page.ts';
@@ -32,7 +32,7 @@ export interface ShownCertificate {
 
 export interface CertificatesModel {
   readonly session: ConsoleSession;
-  /** As it was asked for; empty at first. */
+  /** The text of the number field; empty at first. */
   readonly msisdn: string;
   /** Undefined without a number. */
   readonly certificates: readonly ShownCertificate[] | undefined;
@@ -49,7 +49,7 @@ const reasonWords: Readonly<Record<(typeof revocationReasons)[number], string>> 
   privilegeWithdrawn: 'Right withdrawn',
 };
 
-/** Certificates last for years. */
+/** The day of a time: certificates are valid for years, so the day is enough. */
 const dayOf = (at: number): Html => timeOf(at, fullTime(at).slice(0, 10));
 
 const reasonOf = (name: string | undefined): string => {
@@ -73,7 +73,7 @@ const ofCertificates = (
 ): Html => html`<form class="ask" method="post" action="/admin/certificates/revoke">${hidden}<p>Revoke every certificate of the number. The person cannot sign until new keys are allowed.</p><button type="submit" class="plain danger">Revoke all …</button></form>
 <form class="ask" method="post" action="/admin/certificates/renew">${hidden}<p>Allow new keys for devices whose certificate is revoked. They are made at their next use.</p><button type="submit" class="plain">Allow new keys</button></form>`;
 
-/** A number without certificates may be at another service, or log in with another phone. */
+/** The orders. A number without certificates may be at another service, or use another phone. */
 const orders = (
   hidden: Html,
   hasCertificates: boolean,
@@ -114,14 +114,14 @@ ${
 
 export interface CertificateOrderModel {
   readonly session: ConsoleSession;
-  /** Digits. */
+  /** The number, digits. */
   readonly msisdn: string;
-  /** Of the certificate that is revoked; undefined for all of the number. */
+  /** The serial number of the certificate to be revoked; undefined for all of the number. */
   readonly serial: string | undefined;
-  /** Those that will be revoked. */
+  /** The certificates that will be revoked. */
   readonly certificates: readonly ShownCertificate[];
   readonly why: string;
-  /** What was missing. */
+  /** The field that was missing. */
   readonly problem: 'reason' | 'why' | undefined;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The proof of a signature: the signature with a time stamp and lists of revoked certificates, by
- * which it outlives its certificate. Made when it is asked for, for the application that owns the
- * transaction; others' and unknown ones are answered alike.
+ * The proof of a signature: the signature with a time stamp and lists of revoked certificates, so
+ * that it can be verified after its certificate has expired. It is made on request, for the
+ * application that owns the transaction. Transactions of others and unknown ones get the same
+ * answer.
  */
 import { Hono } from 'hono';
 import { json, type Refusal } from '../../src/http/application-refusals.ts';
@@ -34,7 +35,7 @@ const tooLate: Readonly<Record<NonNullable<LongTermSignature['tooLate']>, Refusa
 const unsigned: Refusal = [409, 'no-signature', 'The transaction has no signature', 101];
 
 export interface ProofRoutesOptions extends ApplicationRouteOptions {
-  /** Of `createTransactions`. */
+  /** Finds a transaction of this application (`createTransactions`). */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
   readonly longTerm: (cms: Uint8Array, signedData: Uint8Array) => Promise<LongTermSignature>;
 }

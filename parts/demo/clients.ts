@@ -11,7 +11,7 @@ import { type OauthClient, oauthScopes, plainClient } from '../../src/registry/o
 
 export const demoSecret = 'demo-secret';
 
-/** Stored form of the secret, cheap to verify. */
+/** The stored form of the secret, which is cheap to verify. */
 const demoSecretHash =
   '$scrypt$ln=10,r=8,p=1$5sAOLsdjgvOuUFEiskUnug$ZlZuCWV1Bc98qEgHhW2IlTbPMgNIEkYDVQxkbL2NFxg';
 
@@ -36,7 +36,7 @@ const client = (
   ...own,
 });
 
-/** @param publicUrl Origin of this server: `http://127.0.0.1:8080`. */
+/** @param publicUrl The origin of this server: `http://127.0.0.1:8080`. */
 export const demoClients = (publicUrl: string): readonly OauthClient[] => [
   client(publicUrl, { id: 'demo', name: 'Demo' }),
   client(publicUrl, {

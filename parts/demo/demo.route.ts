@@ -1,9 +1,8 @@
 /**
  * The relying party of the sandbox: a complete login, step by step, at `/demo`.
  *
- * It knows no more about the provider than any application, and asks it over HTTP. Between its two
- * pages a sealed cookie holds the login. People are sent to addresses below this server's public
- * address only.
+ * It uses the provider like any application, over HTTP. Between its two pages a sealed cookie holds
+ * the login. Redirects go only to addresses below the public address of this server.
  */
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -48,12 +47,12 @@ import { startPage } from './start-page.ts';
 import { serve } from './stylesheet.ts';
 
 export interface DemoOptions {
-  /** Origin at which browsers reach this server, and of which the issuer is made. */
+  /** The origin at which browsers reach this server. It is part of the issuer. */
   readonly publicUrl: () => string;
-  /** Where this server listens: for its own calls of the provider. */
+  /** The address at which this server listens, for its own calls to the provider. */
   readonly selfUrl: () => string;
   readonly now: () => number;
-  /** Seals the cookie; 32 bytes, the same in all processes of a service. */
+  /** The key that seals the cookie: 32 bytes, the same in all processes of a service. */
   readonly stateKey: Uint8Array;
   readonly fetch: typeof globalThis.fetch;
   readonly log: { trouble(error: Error): void };
@@ -62,7 +61,7 @@ export interface DemoOptions {
 const cookieName = 'paraph_demo_login';
 const maxFormBytes = 8192;
 
-/** For display only, beside the result of the checks. */
+/** Reads a token without checks, to show it beside the result of the checks. */
 const readUnchecked = (token: string): Pick<ReadIdToken, 'header' | 'claims'> => {
   try {
     return {
@@ -175,8 +174,7 @@ export const createDemoRoutes = ({
     bodyLimit({ maxSize: maxFormBytes, onError: (c) => answer(c, startPage(publicUrl()), 413) }),
     async (c) => {
       const choices = readChoices(new URLSearchParams(await c.req.text()));
-      // Every browser says where a form comes from; one that does not is asked to send it once
-      // more.
+      // Every browser names the origin of a form. Without it the page asks to send the form again.
       if (readOrigin(c, publicUrl()) !== 'ours') {
         return answer(c, startPage(publicUrl(), choices, true), 403);
       }
@@ -200,7 +198,7 @@ export const createDemoRoutes = ({
     if (login === undefined) return answer(c, disbelievedPage('no-login'), 400);
     const query = new URL(c.req.url).searchParams;
     const returned = readAuthorizationResponse(query, { state: login.state, issuer: issuer() });
-    // An answer to another login does not end this one.
+    // An answer that belongs to another login does not end this login.
     if (returned.kind === 'refused') return answer(c, disbelievedPage(returned.why), 400);
     deleteCookie(c, cookieName, cookieOptions());
     const shown = Object.fromEntries(

@@ -1,4 +1,6 @@
-/** A login: its choices, its pushed request, and what is kept until the browser is back. */
+/**
+ * A login: its choices, its pushed request, and the state that is kept until the browser returns.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { type PageLanguage, pageLanguages } from '../../src/languages.ts';
@@ -14,12 +16,12 @@ export type DemoClientId = (typeof demoClientIds)[number];
 
 export interface Choices {
   readonly clientId: DemoClientId;
-  /** As the visitor wrote it; empty when the login page should ask for it. */
+  /** The number in the visitor's spelling; empty when the login page should ask for it. */
   readonly number: string;
   readonly scopes: readonly OauthScope[];
   readonly acrValue: AcrValue | undefined;
   readonly language: PageLanguage | undefined;
-  /** Go to the login page at once, without a look at the pushed request. */
+  /** Whether to go to the login page at once, without showing the pushed request. */
   readonly straight: boolean;
 }
 
@@ -32,7 +34,7 @@ export const firstChoices: Choices = {
   straight: false,
 };
 
-/** Longer texts are not numbers, and would not fit into the cookie. */
+/** The longest number. Longer texts are no numbers, and would not fit into the cookie. */
 const maxNumberLength = 40;
 
 const among = <T extends string>(known: readonly T[], text: string | null): T | undefined =>
@@ -52,7 +54,7 @@ export const readChoices = (form: URLSearchParams): Choices => {
   };
 };
 
-/** Proves that an answer belongs to this browser. A real application keeps it in its session. */
+/** The state that links an answer to this browser. A real application keeps it in its session. */
 export interface LoginState {
   readonly choices: Choices;
   readonly state: string;
@@ -71,12 +73,12 @@ export const newSecrets = (): Secrets => ({
   codeVerifier: randomBytes(32).toString('base64url'),
 });
 
-/** One number, and no other: the login page asks for a confirmation only. */
+/** A login hint with one number only, so that the login page just asks for a confirmation. */
 const hintFor = (number: string): string =>
   JSON.stringify({ enableManualInput: false, hints: [{ msisdn: number, default: true }] });
 
 /**
- * The pushed request, as a relying party makes it.
+ * Makes the pushed request of a relying party.
  *
  * Sources: RFC 9126 section 2.1, RFC 7636 section 4.3, OpenID Connect Core section 3.1.2.1.
  */
@@ -100,12 +102,12 @@ export const authorisationRequest = (
   code_challenge_method: 'S256',
 });
 
-/** A little longer than the provider gives a browser. */
+/** The life of the cookie, a little longer than the provider waits for a browser. */
 export const loginStateSeconds = 1800;
 
 const audience = 'demo login';
 
-/** @param key 32 bytes. */
+/** @param key The key, 32 bytes. */
 export const createLoginStates = (key: Uint8Array, now: () => number) => ({
   seal: (login: LoginState): Promise<string> =>
     new EncryptJWT({ login })
@@ -113,7 +115,7 @@ export const createLoginStates = (key: Uint8Array, now: () => number) => ({
       .setAudience(audience)
       .setExpirationTime(Math.floor(now() / 1000) + loginStateSeconds)
       .encrypt(key),
-  /** @returns Undefined for one that is too old, or was not sealed here. */
+  /** @returns Undefined for a state that is too old, or was not sealed with this key. */
   open: async (sealed: string): Promise<LoginState | undefined> => {
     try {
       const { payload } = await jwtDecrypt<{ readonly login: LoginState }>(sealed, key, {

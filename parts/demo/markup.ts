@@ -1,4 +1,4 @@
-/** The frame of the pages and their parts. The templates escape what is put into them. */
+/** The frame of the pages and their parts. The templates escape all values. */
 import { html, raw } from 'hono/html';
 import { pageHeaders } from '../../src/pages/headers.ts';
 import { headStart } from '../../src/pages/layout.ts';
@@ -15,7 +15,7 @@ export const words = (text: string): readonly (string | Html)[] =>
 
 const tokens = /("(?:[^"\\]|\\.)*")(?=(:)?)|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
-/** JSON with names and values in different colours; nothing depends on seeing them. */
+/** JSON with names and values in different colours, which carry no information. */
 export const jsonBlock = (json: unknown): Html => {
   const text = JSON.stringify(json, null, 2);
   const parts: (string | Html)[] = [];
@@ -43,13 +43,13 @@ const requestText = ({ method, url, headers, fields }: Exchange): Html => {
 ${shownHeaders}${shownFields.length === 0 ? '' : '\n'}${shownFields}</code></pre>`;
 };
 
-/** What was sent, and what came back. */
+/** The request and its answer. */
 export const exchangeBlocks = (exchange: Exchange): Html => html`<div class="sides">
 <div><h3>Sent</h3>${requestText(exchange)}</div>
 <div><h3>Answer <span class="status">HTTP ${exchange.status}</span></h3>${jsonBlock(exchange.answer)}</div>
 </div>`;
 
-/** @param id Of the heading, to be linked to. */
+/** @param id The id of the heading, for links. */
 export const step = (number: number, id: string, title: string, content: unknown): Html =>
   html`<section class="step" aria-labelledby="${id}">
 <h2 id="${id}"><span class="number">${number}</span> ${title}</h2>
@@ -85,9 +85,9 @@ ${content}
 `;
 
 /**
- * Headers of every page: no script, no frame, nothing from outside, nothing kept. The form goes to
- * the public address. The referrer stays within this origin: with none at all, browsers would not
- * say where a form came from.
+ * The headers of every page: no script, no frame, no content from outside, no caching. The form
+ * goes to the public address. The referrer stays within this origin: without any, browsers would
+ * not name the origin of a form.
  */
 export const demoHeaders = (publicUrl: string): Readonly<Record<string, string>> => ({
   ...pageHeaders,

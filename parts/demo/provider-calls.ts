@@ -1,9 +1,9 @@
-/** The calls to the provider over HTTP: the pages show what was really sent. */
+/** The calls to the provider over HTTP. The pages show the real requests. */
 import { Buffer } from 'node:buffer';
 import { demoSecret } from './clients.ts';
 import type { DemoClientId, Fields } from './login.ts';
 
-/** Tokens and codes are shown by their ends: enough to recognise one, too little to use it. */
+/** Characters that are shown of a token or code: enough to recognise it, too few to use it. */
 const shown = 10;
 
 export const shortened = (secret: string): string =>
@@ -20,7 +20,7 @@ const secretMembers: ReadonlySet<string> = new Set([
   'code',
 ]);
 
-/** A signature with its certificates would fill pages. */
+/** The longest shown text. A signature with its certificates would fill pages. */
 const longestText = 160;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -41,7 +41,7 @@ export const presentable = (value: unknown, name = ''): unknown => {
   );
 };
 
-/** One call, as it is shown: without secrets. */
+/** One call in the form for the page, without secrets. */
 export interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -53,7 +53,7 @@ export interface Exchange {
 
 export interface Answered {
   readonly status: number;
-  /** Members of the answer's JSON; empty when it was none. */
+  /** The members of the JSON in the answer; empty for another body. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly exchange: Exchange;
 }
@@ -82,9 +82,9 @@ const basic = (clientId: string): string =>
   `Basic ${Buffer.from(`${clientId}:${demoSecret}`).toString('base64')}`;
 
 /**
- * @param options.issuer What is shown.
- * @param options.selfUrl Where this server listens: what is called, because the issuer's host may
- *   not be reachable.
+ * @param options.issuer The address that is shown.
+ * @param options.selfUrl The address that is called: that of this server, because the host of the
+ *   issuer may not be reachable from here.
  */
 export const createProviderCalls = ({
   issuer,

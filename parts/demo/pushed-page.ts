@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { banner, exchangeBlocks, type Html, layout, step } from './markup.ts';
 import { type Answered, type Exchange, textOf } from './provider-calls.ts';
 
-/** What the stable codes in `error_description` (`mid_<group>_<code>_<trace> - <text>`) mean. */
+/** The meanings of the codes in `error_description` (`mid_<group>_<code>_<trace> - <text>`). */
 const meanings: ReadonlyMap<string, string> = new Map([
   ['req_1010', 'acr_values names a level that does not exist.'],
   ['req_1020', 'acr_values is no list of names with single spaces between them.'],
@@ -31,7 +31,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['sys_9900', 'The service itself failed.'],
 ]);
 
-/** @returns The code, such as `auth_3010`, where the description has one. */
+/** @returns The code, such as `auth_3010`, if the description has one. */
 export const explainError = (
   description: string,
 ): { code: string | undefined; meaning: string } => {
@@ -57,7 +57,7 @@ export const errorSentences = (error: string, description: string): readonly unk
   ];
 };
 
-/** A page on which a login ends without one. */
+/** The page for a login that has failed. */
 export const failedPage = (
   title: string,
   what: string,
@@ -72,7 +72,7 @@ ${details}
 <p class="actions"><a class="button" href="/demo">Back to the beginning</a></p>`,
   );
 
-/** The provider did not take the request. */
+/** The page for a request that the provider has refused. */
 export const refusedPage = ({ body, exchange }: Answered): Html =>
   failedPage(
     'The request was refused',

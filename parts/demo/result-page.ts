@@ -16,9 +16,8 @@ import type { Exchange } from './provider-calls.ts';
 import { errorSentences, failedPage } from './pushed-page.ts';
 
 /**
- * The checks of an ID token, in the order in which the library makes them, each with the reasons
- * for which it fails. The library stops at the first that fails, so its one reason says how all of
- * them went.
+ * The checks of an ID token, in the order of the library, each with the reasons for its failure.
+ * The library stops at the first failure, so its reason gives the result of all checks.
  */
 const checks: readonly (readonly [words: string, reasons: readonly IdTokenFailure[]])[] = [
   [
@@ -67,7 +66,7 @@ const checks: readonly (readonly [words: string, reasons: readonly IdTokenFailur
   ],
 ];
 
-/** In `words` backticks mean code. */
+/** A row of the list of checks. In `words` backticks mean code. */
 interface CheckRow {
   readonly words: string;
   readonly verdict: 'passed' | 'failed' | 'not reached';
@@ -83,7 +82,7 @@ export const checkRows = (result: IdTokenResult): readonly CheckRow[] => {
   }));
 };
 
-/** The request as it was sent, out of what the cookie remembers. */
+/** The sent request, from the state in the cookie. */
 export interface Begun {
   readonly parUrl: string;
   readonly fields: Fields;
@@ -99,7 +98,7 @@ export interface ReadIdToken {
 export interface LoggedIn {
   readonly token: Exchange;
   readonly scope: GrantedScope;
-  /** Undefined when there was none in the answer. */
+  /** The ID token; undefined when the answer had none. */
   readonly idToken: ReadIdToken | undefined;
   readonly userInfo: { readonly exchange: Exchange; readonly sameSubject: boolean } | undefined;
 }
@@ -121,7 +120,7 @@ const returnStep = (parameters: Fields, sentence: string): Html =>
 const believed =
   '`state` is the one of this browser’s request, and `iss` is this provider: the answer belongs to this login.';
 
-/** @param parameters As they may be shown. */
+/** @param parameters The parameters without secrets. */
 export const errorPage = (
   begun: Begun,
   parameters: Fields,
@@ -135,7 +134,7 @@ export const errorPage = (
 ${returnStep(parameters, believed)}`,
   );
 
-/** Why an answer is not believed. */
+/** The reasons why an answer is not accepted. */
 export type Disbelief = 'no-login' | 'state' | 'issuer' | 'malformed';
 
 const disbeliefs: Readonly<Record<Disbelief, string>> = {
@@ -207,7 +206,7 @@ const outcome = (login: LoggedIn): Html => {
   return banner('bad', 'Not logged in', [sentence]);
 };
 
-/** @param logOutUrl Ends the session that the browser has with the provider. */
+/** @param logOutUrl The address that ends the session of the browser at the provider. */
 export const loggedInPage = (
   begun: Begun,
   parameters: Fields,
@@ -228,7 +227,7 @@ ${login.userInfo === undefined ? '' : userInfoStep(login.userInfo)}
   );
 };
 
-/** The provider does not answer. */
+/** The page for a provider that does not answer. */
 export const unreachablePage = (): Html =>
   failedPage('The provider does not answer', 'Nothing was lost', [
     'This server could not ask itself; its log says more. Try again in a moment.',

@@ -1,4 +1,4 @@
-/** The first page: who logs in, and for which client. */
+/** The first page: the choice of the person and of the client. */
 import { html } from 'hono/html';
 import { pageLanguages } from '../../src/languages.ts';
 import { faultTable, isFaultCode } from '../../src/protocol/fault.ts';
@@ -8,13 +8,13 @@ import { testUsers } from '../../src/registry/test-users.ts';
 import { type Choices, type DemoClientId, demoClientIds, firstChoices } from './login.ts';
 import { banner, type Html, layout } from './markup.ts';
 
-/** The number has its plus. */
+/** A test number, with the plus sign, and its behaviour. */
 interface NumberChoice {
   readonly number: string;
   readonly does: string;
 }
 
-/** `SIM, EC key`, or `SIM and App`. */
+/** The devices of a test user: `SIM, EC key`, or `SIM and App`. */
 const deviceOf = ({ sim, apps: [app] }: Subscriber): string => {
   if (sim !== undefined && app !== undefined) return 'SIM and App';
   const device = sim ?? app;
@@ -48,7 +48,9 @@ const describe = (user: Subscriber): string => {
   }
 };
 
-/** Users who differ in nothing that a login shows (in receipts, for instance) are one choice. */
+/**
+ * The choices. Users that behave the same in a login, and differ in receipts for example, are one.
+ */
 const choicesOf = (users: readonly Subscriber[]): readonly NumberChoice[] => {
   const byWords = new Map<string, NumberChoice>();
   for (const user of users) {
@@ -127,9 +129,9 @@ ${oauthScopes
 </div></details>`;
 
 /**
- * @param publicUrl The form goes to this server's public address, however the page was reached:
- *   cookies belong to one host.
- * @param asksAgain The form was sent from another address, and so maybe by another page.
+ * @param publicUrl The target of the form, also when the page has another address, because cookies
+ *   belong to one host.
+ * @param asksAgain Whether the form came from another address, and so maybe from another page.
  */
 export const startPage = (
   publicUrl: string,

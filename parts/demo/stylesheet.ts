@@ -1,6 +1,6 @@
 /**
- * The looks of the pages, akin to those of the reference: the reader's own fonts, the reader's
- * scheme of colours, and nothing that moves the page sideways.
+ * The style of the pages, like that of the reference: the fonts and the colour scheme of the
+ * reader, and no horizontal scrolling.
  */
 import { createAssets } from '../../src/pages/assets.ts';
 import { codeColours, icon, themeCss } from '../../src/theme.ts';

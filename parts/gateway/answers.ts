@@ -1,4 +1,4 @@
-/** What a gateway answers about receipts and profiles, and its faults as ours. */
+/** Converts the answers of a gateway about receipts and profiles, and its faults. */
 import type { ServiceFault } from '../../src/client/reply.ts';
 import {
   type Checked,
@@ -16,19 +16,19 @@ import type { Gateway } from './gateways.ts';
 
 const maxDetail = 500;
 
-/** On one line: it becomes a line of the job and of the log. */
+/** Makes one line of a text, because it becomes a line of the job and of the log. */
 const brief = (words: string): string =>
   words.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxDetail);
 
-/** The same fault here: code, and with it reason and blame, and detail. */
+/** The same fault of this service: its code, which decides the reason, and its detail. */
 export const faultOf = ({ code, reason, detail }: ServiceFault): Fault => {
-  // A status has other words for it than the synchronous answer, here as there.
+  // In both services a status has other words for it than the synchronous answer.
   if (code === 208 && detail === statusExpiredDetail) return fault(208);
   const words = brief(detail);
   return isFaultCode(code) ? fault(code, words) : fault(900, `_${code} ${brief(reason)}: ${words}`);
 };
 
-/** It stays on the phone for as long as that service lets it. */
+/** Shows a receipt. The other service decides how long it stays on the phone. */
 export const showReceipt = async (
   gateway: Gateway,
   { transactionId, msisdn, upstream, message, language, deadline }: ReceiptPrompt,
@@ -54,7 +54,7 @@ export const showReceipt = async (
   }
 };
 
-/** @returns Undefined when it gives no usable answer. */
+/** @returns Undefined when the gateway gives no usable answer. */
 export const askProfile = async (
   gateway: Gateway,
   msisdn: string,

@@ -1,6 +1,6 @@
 /**
- * A gateway: another service of this interface, behind which signing devices are. A subscriber's
- * device names it as its `upstream`.
+ * A gateway: another service with this interface, which has signing devices. The device of a
+ * subscriber names it as its `upstream`.
  */
 import { z } from 'zod';
 import { defineConfiguration } from '../../src/part.ts';
@@ -138,7 +138,7 @@ export const gatewayConfiguration = defineConfiguration({
   check: ({ sandbox, subscribers, gateways }, refuse) => {
     const names = new Set(gateways.map(({ name }) => name));
     for (const [index, { subscriber }] of subscribers.entries()) {
-      // An element with another problem has none yet.
+      // An element with another error is undefined here.
       const upstreams = (subscriber as typeof subscriber | undefined) && gatewaysOf(subscriber);
       if (upstreams?.some((name) => !names.has(name)))
         refuse(['subscribers', index], 'has a device whose upstream gateways does not name');
@@ -150,7 +150,7 @@ export const gatewayConfiguration = defineConfiguration({
   },
 });
 
-/** For a number that only the gateway knows: it chooses among what the number may have there. */
+/** Makes the subscriber for a number that only the gateway knows. The gateway chooses a device. */
 export const createBehind = (
   upstream: string | undefined,
 ): ((msisdn: string) => Subscriber | undefined) => {

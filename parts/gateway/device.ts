@@ -1,29 +1,29 @@
 /**
- * Devices behind a gateway: the person is asked by another service of this interface.
+ * Devices behind a gateway: another service of this interface sends the prompt to the person.
  *
- * The service must be asked once for each attempt, although a process may die at any moment. So the
- * request there has a name that follows from the attempt: AP_TransID is `<MSSP_TransID>-<attempt>`,
- * Instant is when the attempt was first put to the device. What is known of it lies in a note with
- * the transaction:
+ * The service must get one request for each attempt, although a process may die at any moment. So
+ * the request has a name that is computed from the attempt: AP_TransID is
+ * `<MSSP_TransID>-<attempt>`, Instant is the time at which the attempt first reached the device.
+ * The state of the request is in a note with the transaction:
  *
- * G1  The note is made before the request is sent. It has a hash of all that is sent.
- * G2  The id that the service answers with goes into the note at once. From then on only the status
- *     is asked for.
- * G3  A request whose answer was lost is sent again only where that cannot ask the person again
- *     (`repeats`), and only when it is the same to the byte. Otherwise the attempt ends with fault
- *     900: nobody knows whether the person was asked.
+ * G1  The note is made before the request is sent. It has a hash of the whole request.
+ * G2  The id in the answer of the service goes into the note at once. From then on only the status
+ *     is requested.
+ * G3  A request whose answer was lost is sent again only if that cannot cause a second prompt
+ *     (`repeats`), and only if it is the same to the byte. Otherwise the attempt ends with fault
+ *     900: it is unknown whether the person got a prompt.
  *
- * Fault 900 may be trouble of the service at that moment, or the end of the transaction. Nothing
- * that the service may have accepted ends by trouble: it goes on until the deadline. The fault is
- * believed when the transaction has had it for five seconds in a row, and the service does
- * meanwhile for others what it does not for this one: it answers a status request about another
- * transaction, or, where the fault answers the request itself (in synch mode), it takes another
- * request. A service whose store refuses writes still answers questions. In asynch mode fault 900
- * to the request itself is always trouble where equal requests are joined, because that answer only
- * accepts the request.
+ * Fault 900 may be an error of the moment, or the end of the transaction. A request that the
+ * service may have accepted never ends by an error of the moment: it goes on until the deadline.
+ * The fault counts as the end when the transaction has had it for five seconds in a row, and the
+ * service works for others meanwhile: it answers a status request about another transaction, or, if
+ * the fault answers the request itself (in synch mode), it takes another request. A service whose
+ * store refuses writes still answers questions. In asynch mode fault 900 to the request itself is
+ * always an error of the moment where equal requests are joined, because that answer only accepts
+ * the request.
  *
  * The service gets a little less time than the attempt has, so that its end is known here before
- * the attempt expires. The interface cannot take a prompt back: it stays until that time is over.
+ * the attempt expires. The interface has no cancel: a prompt stays until that time is over.
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -39,25 +39,25 @@ import type { MakeDevice } from '../../src/sscd/devices.ts';
 import { faultOf, showReceipt } from './answers.ts';
 import type { Gateway, Gateways } from './gateways.ts';
 
-/** What is known of the request of an attempt at a gateway. */
+/** The state of the request of an attempt at a gateway. */
 export interface GatewayNote {
   readonly gateway: string;
-  /** Hash of what is sent, but for the password. */
+  /** The hash of the sent request without the password. */
   readonly sent: string;
-  /** The transaction there, once it has answered. */
+  /** The id of the transaction there, once the service has answered. */
   readonly msspTransId?: string | undefined;
-  /** URI of the method that it has chosen. */
+  /** The URI of the method that the service has chosen. */
   readonly profile?: string | undefined;
-  /** Since when it answers nothing but fault 900; milliseconds since the epoch. */
+  /** The time since which it answers only fault 900; milliseconds since the epoch. */
   readonly troubledAt?: number | undefined;
 }
 
-/** Where notes lie: with their transactions, for as long. */
+/** The store of notes. A note is stored with its transaction, and removed with it. */
 export interface GatewayNotes {
   /**
    * Makes the note, unless there is one.
    *
-   * @returns The one that was there; `none` when there was none, `gone` without the transaction.
+   * @returns The existing note; `none` when there was none; `gone` without the transaction.
    */
   claim(
     transactionId: string,
@@ -68,16 +68,17 @@ export interface GatewayNotes {
   write(transactionId: string, attempt: number, note: GatewayNote | undefined): Promise<void>;
 }
 
-/** The service ends a prompt so much before the attempt expires. */
+/** Time between the end of a prompt at the service and the end of the attempt. */
 const marginSeconds = 2;
-/** The last regular status request before the attempt expires. */
+/** Time of the last regular status request before the attempt expires. */
 const lastPollMs = 1000;
 const latePollMs = 250;
-/** At least so long after a lost answer. */
+/** The least pause after a lost answer. */
 const retryMs = 250;
 const believedAfterMs = 5000;
 /**
- * No transaction of anybody. Of the form of our own ids, so that a Paraph looks for it in Redis.
+ * The id of a transaction that does not exist. It has the form of our ids, so that another Paraph
+ * looks for it in Redis.
  */
 const otherTransId = 'H0000000000000000000';
 
@@ -94,7 +95,7 @@ const ended = (answer: DeviceAnswer, told?: Told): PromptResult => ({
 });
 const endedBy = (reason: Fault): PromptResult => ended({ kind: 'fault', fault: reason });
 
-/** In the texts of the wire, as they came. */
+/** The results of services, with the unchanged texts of the wire. */
 const servicesIn = ({ geofencing, subscriberNetwork }: ServiceAnswers): Told['services'] => ({
   ...(geofencing !== undefined && {
     geofencing:
@@ -111,7 +112,9 @@ const servicesIn = ({ geofencing, subscriberNetwork }: ServiceAnswers): Told['se
   ...(subscriberNetwork !== undefined && { subscriberNetwork }),
 });
 
-/** Each call its own: what waits for a signal stays with it. */
+/**
+ * The signal of a prompt. Without one each call gets a new one, so that listeners do not add up.
+ */
 const signalOf = ({ signal }: Pick<Prompt, 'signal'>): AbortSignal =>
   signal ?? new AbortController().signal;
 
@@ -126,12 +129,12 @@ const nameOf = ({ transactionId, attempt, promptedAt }: Prompt): RequestName => 
 const timeoutSecondsOf = ({ promptedAt, deadline }: Prompt): number =>
   Math.max(Math.floor((deadline - promptedAt) / 1000) - marginSeconds, 1);
 
-/** Some services want a language in each request. */
+/** The language of a request without one, because some services require it. */
 const defaultLanguage = 'en';
 
 /**
- * A function of what is stored with the attempt and of the configuration, so that it is the same in
- * each process.
+ * Makes the request from stored data of the attempt and the configuration only, so that it is the
+ * same in each process.
  */
 const requestOf = (prompt: Prompt): HandedOn => {
   const { msisdn, data, request, language = defaultLanguage } = prompt;
@@ -161,7 +164,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
   const { name, url, authority, mode, repeats } = settings;
   const profiles = profilesByUri([authority]);
 
-  /** @param note With the id of the transaction there. */
+  /** @param note A note that has the id of the transaction there. */
   const upstreamIn = ({ msspTransId = '' }: GatewayNote): UpstreamTransaction => ({
     gateway: name,
     msspTransId,
@@ -191,7 +194,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     return { kind: 'awaiting', askAgainAt: Math.ceil(next), upstream: upstreamIn(note) };
   };
 
-  /** The person may have been asked, so the attempt does not end as if nobody had been. */
+  /** The result without an answer. The person may have a prompt, so the attempt does not end. */
   const unanswered = (
     prompt: Prompt,
     reply: Extract<Reply<unknown>, { kind: 'unreachable' | 'aborted' }>,
@@ -206,7 +209,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
     unanswered(prompt, { kind: 'unreachable', cause: 'it reports an internal error (fault 900)' });
 
   /**
-   * Whether the service has taken another request since it began to answer this one with the fault.
+   * Whether the service has taken another request since it first answered this one with the fault.
    */
   const takesOthers = ({ troubledAt = Number.POSITIVE_INFINITY }: GatewayNote): boolean =>
     gateway.tookAt.latest > troubledAt;
@@ -248,12 +251,12 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
       await noteTrouble(prompt, note, prompt.now);
       return awaiting(prompt, note);
     }
-    // Other words for: there is no such transaction of ours.
+    // Some services say in this way that there is no such transaction.
     if (code === 101 && /mssp_?transid/i.test(detail)) return endedBy(forgotten);
     return endedBy(faultOf(reply.fault));
   };
 
-  /** @param isRepeated Another try may have sent the same before. */
+  /** @param isRepeated Whether another try may have sent the same request before. */
   const submit = async (
     prompt: Prompt,
     note: GatewayNote,
@@ -289,7 +292,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
           };
         }
         if (reply.fault.code === 900 && repeats === 'joined' && !isBelieved) {
-          // In synch mode the call may have lasted for as long as the person thinks.
+          // In synch mode the call may have taken as long as the person thinks.
           await noteTrouble(prompt, note, answeredAt);
           return troubled(prompt);
         }
@@ -321,7 +324,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
       if (note === 'gone')
         return { kind: 'unreachable', cause: 'the transaction is gone', refused: true };
       if (note === 'none') return submit(prompt, mine, false);
-      // G2. In synch mode the status of an id is as good.
+      // G2. In synch mode the status of an id is sufficient, too.
       if (note.msspTransId !== undefined && note.gateway === name) return look(prompt, note);
       // G3
       if (note.gateway !== name || note.sent !== sent || repeats === 'unknown')
@@ -333,7 +336,7 @@ export const createBehindGateway = (gateway: Gateway, notes: GatewayNotes): Sign
 };
 
 /**
- * @throws When no gateway has the name that a device has; the configuration is checked for that.
+ * @throws When no gateway has the name in a device. The schema of the configuration checks that.
  */
 export const gatewayDevices =
   (gateways: Pick<Gateways, 'find'>, notes: GatewayNotes): MakeDevice =>

@@ -1,7 +1,7 @@
 /**
  * The gateways of a process: our side of the connection to other services of this interface.
  *
- * Passwords and keys come from files, which are read once, and go into bodies and TLS alone.
+ * Passwords and keys come from files, which are read once, and are used in bodies and TLS only.
  */
 import { type Calls, createCalls } from '../../src/client/calls.ts';
 import { createFetches } from '../../src/client/fetch.ts';
@@ -13,28 +13,28 @@ import type { GatewaySettings } from './configuration.ts';
 export interface Gateway {
   readonly settings: Pick<GatewaySettings, 'name' | 'url' | 'authority' | 'mode' | 'repeats'>;
   readonly upstream: Upstream;
-  /** Roots (DER) of its users' certificates. */
+  /** The roots (DER) of the certificates of its users. */
   readonly trust: readonly Uint8Array[];
-  /** Calls that begin something. Each has a connection of its own. */
+  /** Calls that change something. Each has a connection of its own. */
   calls(signal: AbortSignal): Calls;
   /** Calls that change nothing. Connections are kept. */
   asks(signal: AbortSignal): Pick<Calls, 'status' | 'rawProfile'>;
   /**
-   * The time of the next status request of a transaction: so many in a second have room.
+   * The time of the next status request of a transaction. The number in each second is limited.
    *
-   * @param wanted Milliseconds since the epoch, like the result, which is not before.
+   * @param wanted Milliseconds since the epoch, like the result, which is not earlier.
    */
   pollAt(wanted: number): number;
-  /** Pause before the next status request, when the first was so long ago. Milliseconds. */
+  /** The pause before the next status request, `sinceMs` after the first. Milliseconds. */
   pauseMs(sinceMs: number): number;
-  /** When the service has last taken a request of this process; milliseconds since the epoch. */
+  /** The time at which the service last took a request of this process; ms since the epoch. */
   readonly tookAt: { latest: number };
 }
 
 export type Gateways = ReturnType<typeof openGateways>;
 
 const minPauseMs = 20;
-/** For answers that need no person: calls.ts. */
+/** The timeout of answers that need no person (src/client/calls.ts). */
 const timeoutMs = 15_000;
 
 const rootsIn = (key: string, pem: string): readonly Uint8Array[] => {
@@ -44,13 +44,13 @@ const rootsIn = (key: string, pem: string): readonly Uint8Array[] => {
 };
 
 /**
- * Spreads status requests, so that in each second there are `perSecond` at most. One for which its
- * second has no room gets the next free place.
+ * Spreads status requests, so that each second has `perSecond` at most. A request whose second is
+ * full gets the next free place.
  *
- * @public For its test.
+ * @public Used by its test.
  */
 export const createPollPlaces = (perSecond: number) => {
-  /** By second since the epoch. */
+  /** The number of taken places, by second since the epoch. */
   const taken = new Map<number, number>();
   return (wanted: number): number => {
     const wish = Math.floor(wanted / 1000);
@@ -58,7 +58,7 @@ export const createPollPlaces = (perSecond: number) => {
     while ((taken.get(second) ?? 0) >= perSecond) second += 1;
     const before = taken.get(second) ?? 0;
     taken.set(second, before + 1);
-    // No transaction is asked for this long ahead.
+    // Places in the past are forgotten. No request is planned this long ahead.
     if (taken.size > 1000)
       for (const past of taken.keys()) if (past < wish - 100) taken.delete(past);
     return second === wish ? wanted : second * 1000 + Math.floor((before * 1000) / perSecond);
@@ -112,9 +112,9 @@ export const openGateways = (settings: readonly GatewaySettings[], now: () => nu
   );
   return {
     find: (name: string): Gateway | undefined => opened.get(name)?.gateway,
-    /** Roots of the signatures from behind it. */
+    /** The roots of the signatures from a gateway. */
     trust: (name: string): readonly Uint8Array[] | undefined => opened.get(name)?.gateway.trust,
-    /** How many calls at a time, by `upstream.origin`. */
+    /** The maximum of concurrent calls, by `upstream.origin`. */
     maxCalls: new Map(settings.map(({ name, limits }) => [serviceOrigin(name), limits.calls])),
     close: (): void => {
       for (const { close } of opened.values()) close();

@@ -1,6 +1,6 @@
 /**
- * What is known of a transaction at another service, noted in its job, so that it lives and dies
- * with it (parts/gateway/device.ts says when it is written).
+ * Stores the notes about transactions at other services in their jobs, so that they are removed
+ * with them (parts/gateway/device.ts says when a note is written).
  */
 import { z } from 'zod';
 import { shardFor } from '../../src/transactions/answers.ts';
@@ -16,7 +16,7 @@ const noteSchema = z.object({
 });
 type Note = Readonly<z.infer<typeof noteSchema>>;
 
-/** Other programs can write to a job. An unreadable note must not lead to another prompt. */
+/** Reads a note, which other programs may have written. A bad one must not cause another prompt. */
 const read = (text: string): Note => {
   try {
     return noteSchema.parse(JSON.parse(text));
@@ -25,7 +25,7 @@ const read = (text: string): Note => {
   }
 };
 
-/** The notes that devices behind gateways need. */
+/** Makes the store of notes for devices behind gateways. */
 export const createGatewayNotes = (shards: readonly Shard[]) => ({
   claim: async (id: string, attempt: number, note: Note): Promise<Note | 'none' | 'gone'> => {
     const jobs = shardFor(shards, id)?.signatures.jobs;

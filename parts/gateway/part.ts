@@ -1,4 +1,4 @@
-/** Gateways: devices of subscribers that are at another service of this interface. */
+/** Gateways: devices of subscribers at another service with this interface. */
 import { definePart } from '../../src/part.ts';
 import { gatewayConfiguration } from './configuration.ts';
 

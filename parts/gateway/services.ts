@@ -1,4 +1,4 @@
-/** The gateways of a process, as the core uses them. */
+/** Opens the gateways of a process for the core. */
 import type { PartServices, ServiceRooms } from '../../src/part.ts';
 import { createBehind, type gatewayConfiguration } from './configuration.ts';
 import { gatewayDevices } from './device.ts';

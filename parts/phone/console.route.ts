@@ -1,4 +1,4 @@
-/** Phones in browsers: inviting a number, its phones, removing one. Page and API, for admins. */
+/** Phones in browsers: invite a number, list its phones, remove one. Page and API, for admins. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { answer, type Refusal, refuse } from '../../src/console/answers.ts';
@@ -79,7 +79,7 @@ export const createSubscriberRoutes = (
 
   routes.get('/admin/subscribers', needs('admin'), (c) => show(c, {}));
 
-  // The number stands in the body, so that it is in no address.
+  // The number is in the body, so that it is in no address.
   routes.post('/admin/subscribers', needs('admin'), async (c) => {
     const form = await readForm(c);
     const { msisdn: written, act = 'find', phone = '' } = form;

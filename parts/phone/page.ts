@@ -21,7 +21,7 @@ export interface SubscribersModel {
   readonly number?: NumberView | undefined;
   readonly notice?: 'removed' | undefined;
   readonly problem?: keyof typeof problems | undefined;
-  /** Shown once. */
+  /** The new invitation, which is shown once. */
   readonly invitation?:
     | { readonly msisdn: string; readonly link: string; readonly expiresAt: number }
     | undefined;
@@ -40,7 +40,7 @@ type PhoneView = NumberView['phones'][number];
 const standing = ({ blocked, gate }: PhoneView): string =>
   blocked ? 'PIN blocked' : gate === 'pin' ? 'PIN' : 'passkey';
 
-/** For a person at the counter. Its ground is white, so that a camera reads it on a dark page. */
+/** The QR code of a link. Its background is white, so that a camera reads it on a dark page. */
 const qrCode = (link: string): Html => {
   const size = '<svg role="img" aria-label="QR code of the link" width="224" height="224" ';
   return html`<p>${raw(renderSVG(link, { border: 4 }).replace('<svg ', size))}</p>`;

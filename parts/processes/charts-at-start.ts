@@ -1,7 +1,7 @@
 /**
- * Each version of a chart of one's own has one chart: Redis keeps its hash. A start with another
- * one under the same version is refused while instances need the former: they would fail at their
- * next event. Once none does, the new chart takes its place.
+ * Holds each version of an operator's chart to one content, whose hash Redis keeps. A start with
+ * another content under the same version is refused while instances need the former chart: they
+ * would fail at their next event. Once none does, the new chart takes its place.
  *
  * Processes with the same charts may come and go in any order, so a roll-out that raises the
  * version needs nothing else. One that changes a chart under its version is refused as soon as
@@ -69,7 +69,7 @@ export const claimCharts = async (
     // Another process may have come first.
     known = await read();
   } catch (error) {
-    // A Redis that is full takes them at the next start.
+    // A full Redis refuses the write. The next start makes it.
     onError(toError(error));
   }
   const changed = changedIn(known);

@@ -1,9 +1,9 @@
 /**
- * Reads the answers of a service: only what a client needs. Other services of the interface leave
- * out members that ours writes, spell numbers as numbers, or add members.
+ * Reads the answers of a service, as far as a client needs them. Other services of the interface
+ * leave out members that ours writes, write numbers as numbers, or add members.
  *
- * A transaction also ends by a status in a 200. An answer with a status is always understood: it is
- * never mistaken for a service that does not work.
+ * A transaction also ends by a status in a 200. Every answer with a status is read as such, and
+ * never counts as a service that does not work.
  *
  * Source: interface sections 2 and 4; TS 102 204 section 8 for the codes of a status.
  */
@@ -25,10 +25,10 @@ const maybe = <Schema extends z.ZodType>(schema: Schema) =>
 
 const code = z.object({ Value: z.union([z.string(), z.number()]).transform(String) });
 
-/** A gateway keeps these with its transactions and writes ids into its log. */
+/** A short text. A gateway keeps such texts with its transactions and writes ids into its log. */
 const short = z.string().max(1000);
 
-/** A text, also where a service writes a number or a flag. */
+/** A text. A number or a flag counts as its text. */
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String).pipe(short);
 
 /** Texts of a fault are for people: any other type counts as empty. */
@@ -78,7 +78,7 @@ const geofencing = z
         : { errorCode: location.ErrorCode, errorMessage: location.ErrorMessage ?? '' },
   );
 
-/** Each element answers one service. */
+/** The answers of additional services, one for each element. */
 const services = z
   .array(
     z.object({
@@ -113,7 +113,7 @@ const faultBy = (number: FaultCode, detail: string = faultTable[number].detail):
 
 const maxWords = 100;
 
-/** The fault of a transaction that has ended so. The code decides: messages differ by service. */
+/** The fault for a status that ends a transaction. Only the code counts: messages differ. */
 const refusalBy = (status: string, message: string): ServiceFault => {
   switch (status) {
     case '500':
@@ -156,7 +156,7 @@ export const statusAnswerSchema = z
   .object({ MSS_StatusResp: standing.transform(readStatus) })
   .transform((answer) => answer.MSS_StatusResp);
 
-/** Only a transaction that has ended without a signature needs no id. */
+/** The answer to a sign request. The id may be missing only if it ended without a signature. */
 export const signatureAnswerSchema = z
   .object({
     MSS_SignatureResp: standing
@@ -270,7 +270,7 @@ export const profileAnswerSchema = z
     };
   });
 
-/** The same, not taken apart: for a service that hands it on. */
+/** The same without parsing its content, for a service that passes it on. */
 export const rawProfileAnswerSchema = z
   .object({
     MSS_ProfileResp: z.object({

@@ -1,6 +1,6 @@
 /**
- * One call for each operation of the signature interface; every outcome is a value. The command
- * line uses it directly, client.ts makes the public client of it.
+ * One call for each operation of the signature interface. Every outcome is a value. The command
+ * line uses the calls directly; client.ts makes the public client from them.
  *
  * Nothing is verified here: a relying party calls `verifySignature` with its text and its roots.
  */
@@ -38,32 +38,32 @@ import { pollUntilEnded } from './polling.ts';
 import type { Reply, Standing, StatusWord, Submitted } from './reply.ts';
 
 interface CallsOptions {
-  /** `https://host/base`; the paths of the interface follow it. */
+  /** The base URL, `https://host/base`; the paths of the interface follow it. */
   readonly url: string;
   readonly apId: string;
-  /** Secret. Goes into bodies and nowhere else. */
+  /** The password, which is secret. It is written into bodies only. */
   readonly apPassword: string | undefined;
-  /** Default: the dialect of the interface itself. */
+  /** The spelling of URIs. Default: that of the interface. */
   readonly dialect?: Dialect | undefined;
   readonly fetch: Fetch;
   readonly now: () => number;
-  /** Ends every call; the service goes on with what it has received. */
+  /** Ends every call. The service goes on with requests that it has received. */
   readonly signal: AbortSignal;
 }
 
 export type SignRequest = RequestInput & {
-  /** Ask where the phone is. */
+  /** Whether the answer has the location of the phone. */
   readonly geofencing?: boolean;
 };
 
-/** With what only a service needs that hands a request on. */
+/** A request that a service passes on, with members that only such a service uses. */
 export type HandedOn = RequestInput & {
   readonly geofencing?: boolean | GeofencingInput;
-  /** The Data of an approval as it came, because the order of its members is signed. */
+  /** The member Data of an approval, unchanged, because the order of its members is signed. */
   readonly approvalData?: string;
 };
 
-/** Names a request, so that it can be sent again as the same one. Default: a name of its own. */
+/** The name of a request, by which it can be repeated as the same one. Default: a new name. */
 export interface RequestName {
   readonly apTransId: string;
   readonly instant: Date;
@@ -76,9 +76,9 @@ export interface ReceiptRequest {
   readonly language?: string | undefined;
 }
 
-/** For answers that need no person. */
+/** The timeout of answers that need no person. */
 const promptMs = 15_000;
-/** Beyond the time that the person has. */
+/** Time that is added to the time of the person. */
 const marginMs = 30_000;
 /** The longest time that a receipt can stay on the phone. */
 const receiptMs = 300_000;
@@ -89,7 +89,7 @@ const vendor: Dialect = { authority: 'mid.vendor.ch', languageAuthority: 'mss.ve
 interface RawAnswer {
   readonly status: number;
   readonly bytes: Uint8Array;
-  /** It has a Retry-After. */
+  /** Whether the answer has the header Retry-After. */
   readonly retryLater: boolean;
 }
 
@@ -111,7 +111,7 @@ const readAnswer = <Schema extends z.ZodType>(
 };
 
 /**
- * What kind of transaction is asked about: 100 REQUEST_OK is the end of a one-time password alone.
+ * The kind of the transaction: 100 REQUEST_OK is the end of a one-time password only.
  */
 export interface StatusQuestion {
   readonly oneTimePassword?: boolean | undefined;
@@ -200,7 +200,7 @@ export const createCalls = (options: CallsOptions) => {
         MSSP_TransID: msspTransId,
       },
     });
-    // The refusal is about this call. The transaction goes on.
+    // The fault refuses this call only. The transaction goes on.
     if (reply.kind === 'fault' && reply.retryLater)
       return { kind: 'unreachable', cause: 'it is busy and asks to try again later' };
     if (reply.kind !== 'answered') return reply;
@@ -237,11 +237,11 @@ export const createCalls = (options: CallsOptions) => {
       if (request.approvalData !== undefined)
         body.MSS_SignatureReq.DataToBeSigned.Data = request.approvalData;
       const reply = await call('sign', signatureAnswerSchema, withinMs, body);
-      // In asynch mode 100 means that the request is accepted, whatever it asks for.
+      // In asynch mode 100 always means that the request is accepted.
       const oneTimePassword = mode === 'synch' && isOneTimePassword(request.profile ?? '');
       return reply.kind === 'answered' ? submittedBy(reply.value, { oneTimePassword }) : reply;
     },
-    /** Polls the status to the end, or until a time in milliseconds since the epoch. */
+    /** Polls the status to the end, or until `until`, in milliseconds since the epoch. */
     statusAtEnd: (msspTransId: string, until: number, question?: StatusQuestion) =>
       pollUntilEnded({
         ask: () => status(msspTransId, question),
@@ -256,12 +256,12 @@ export const createCalls = (options: CallsOptions) => {
         receiptMs + marginMs,
         writeReceiptRequest(caller(name), request),
       ),
-    /** Asks for everything there is. */
+    /** Asks for the profile with all params. */
     profile: (msisdn: string) => profile(profileAnswerSchema, msisdn, profileParams),
-    /** Asks for some, and gives it as it is written. */
+    /** Asks for the profile with some params, and returns the content unparsed. */
     rawProfile: (msisdn: string, params: readonly ProfileParam[]) =>
       profile(rawProfileAnswerSchema, msisdn, params),
-    /** PEM of the roots, as trustworthy as the connection. Undefined if the service offers none. */
+    /** The roots as PEM, as trustworthy as the connection. Undefined if the service offers none. */
     rootCertificates: async (): Promise<Reply<string | undefined>> => {
       const raw = await exchange('/pki/root.pem', promptMs);
       if (raw.kind !== 'answered') return raw;

@@ -20,15 +20,18 @@ import { type Fetch, fetchWithoutTimeout } from './fetch.ts';
 import type { ProfileAnswer, Reaction, Reply, ServiceAnswers, Standing } from './reply.ts';
 
 export interface ClientOptions {
-  /** `https://host/base`; the paths of the interface follow it. */
+  /** The base URL, `https://host/base`; the paths of the interface follow it. */
   readonly url: string;
-  /** The application that asks. */
+  /** The AP_ID of the calling application. */
   readonly apId: string;
-  /** Secret. Goes into bodies and nowhere else. */
+  /** The password, which is secret. It is written into bodies only. */
   readonly apPassword?: string | undefined;
-  /** How the service spells its URIs; Paraph accepts those of its configuration. */
+  /** The spelling of the service's URIs. Paraph accepts those of its configuration. */
   readonly dialect?: Dialect | undefined;
-  /** For example with a client certificate. The built-in `fetch` is good enough for asynch mode. */
+  /**
+   * Replaces `fetch`, for example to send a client certificate. The built-in `fetch` is sufficient
+   * for asynch mode. Default: one without a timeout.
+   */
   readonly fetch?: Fetch | undefined;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -36,21 +39,21 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Rejects with a `TimeoutError` when it has passed. */
+  /** The timeout. After it the promise rejects with a `TimeoutError`. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface StatusOptions extends CallOptions {
   /**
-   * The transaction is a one-time password, which ends with 100 REQUEST_OK. Any other transaction
-   * goes on with that status.
+   * Whether the transaction is a one-time password, which ends with 100 REQUEST_OK. Any other
+   * transaction goes on with that status.
    */
   readonly oneTimePassword?: boolean | undefined;
 }
 
 export interface Accepted {
   readonly msspTransId: string;
-  /** URI of the chosen method, if the service says it. */
+  /** The URI of the chosen method; undefined if the service does not name it. */
   readonly profile: string | undefined;
 }
 
@@ -59,7 +62,7 @@ export interface Signed {
   readonly msspTransId: string;
   /** CMS SignedData, not verified: see `verifySignature`. */
   readonly signature: Uint8Array | undefined;
-  /** The service has verified the signature itself. */
+  /** Whether the service has verified the signature itself. */
   readonly validated: boolean;
   readonly services: ServiceAnswers;
 }
@@ -84,13 +87,13 @@ export interface SignatureClient {
   result(msspTransId: string, options?: StatusOptions): Promise<Signed>;
   /** Shows the person a receipt. Resolves with the person's reaction. */
   receipt(request: ReceiptRequest, options?: CallOptions): Promise<Reaction>;
-  /** What a person can sign with. */
+  /** The devices and profiles with which a person can sign. */
   profile(msisdn: string, options?: CallOptions): Promise<ProfileAnswer>;
   /** The roots (DER), as trustworthy as the connection. Empty if the service offers none. */
   rootCertificates(options?: CallOptions): Promise<readonly Uint8Array[]>;
 }
 
-/** Time of a service to end a transaction after its deadline. */
+/** Time that a service gets to end a transaction after its deadline. */
 const graceMs = 15_000;
 /** Longer than the TimeOut of any known service. */
 const maxWaitMs = 3_600_000;
@@ -154,7 +157,7 @@ export const createClient = (options: ClientOptions): SignatureClient => {
         const { msspTransId, profile, standing } = await answered(calls.sign({ ...request, mode }));
         const until = now() + timeoutSeconds * 1000 + graceMs;
         const question = { oneTimePassword: isOneTimePassword(request.profile ?? '') };
-        // Some services accept a synchronous request, too, and give the end by the status.
+        // Some services only accept a synchronous request, and give its end by the status.
         const end =
           standing.state === 'outstanding'
             ? await answered(calls.statusAtEnd(msspTransId, until, question), msspTransId)

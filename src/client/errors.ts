@@ -4,12 +4,12 @@ import type { ServiceFault } from './reply.ts';
 /** The request was refused, or the transaction ended without a signature. */
 export class SignatureFaultError extends Error implements ServiceFault {
   override readonly name = 'SignatureFaultError';
-  /** As in `_401`, without the underscore. Other services may have other codes. */
+  /** The code of the fault, such as 401. Other services may have other codes. */
   readonly code: number;
   readonly reason: string;
-  /** For people. */
+  /** The text of the fault, for people. */
   readonly detail: string;
-  /** Of an accepted transaction. */
+  /** The id of the transaction, if it was accepted. */
   readonly msspTransId: string | undefined;
 
   constructor({ code, reason, detail }: ServiceFault, msspTransId?: string) {
@@ -22,11 +22,12 @@ export class SignatureFaultError extends Error implements ServiceFault {
 }
 
 /**
- * No usable answer: none at all, not of this interface, or too busy. The request may have arrived.
+ * There is no usable answer: none at all, none of this interface, or the service is too busy. The
+ * request may have arrived.
  */
 export class ServiceUnreachableError extends Error {
   override readonly name = 'ServiceUnreachableError';
-  /** Of an accepted transaction, which goes on. */
+  /** The id of the transaction, if it was accepted. It goes on. */
   readonly msspTransId: string | undefined;
 
   constructor(cause: string, msspTransId?: string) {

@@ -3,9 +3,10 @@
  *
  * The built-in one gives up after 300 seconds without an answer, which only another package can
  * change; a synchronous signature may take longer. Each call has its own connection: the service
- * might close a kept one just then, and a signature request cannot simply be sent again.
+ * might close a kept one just then, and a signature request must not simply be repeated.
  *
- * Redirects are not followed, because bodies carry passwords. Only Retry-After is kept of headers.
+ * Redirects are not followed, because bodies carry passwords. The only header that is kept is
+ * Retry-After.
  */
 import { Buffer } from 'node:buffer';
 import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -22,7 +23,7 @@ interface FetchInit {
 /** The used part of `fetch`, so that the built-in one fits. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** A profile with many Apps has some 100 kB. */
+/** The largest answer. A profile with many Apps has some 100 kB. */
 const maxAnswerBytes = 4 * 1024 * 1024;
 
 const readAll = async (answer: IncomingMessage): Promise<Response> => {
@@ -34,7 +35,7 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
     chunks.push(chunk);
   }
   const status = answer.statusCode ?? 500;
-  // `Response` insists that these have no body.
+  // `Response` throws if an answer with such a status has a body.
   const body = [204, 205, 304].includes(status) ? null : Buffer.concat(chunks, length);
   const retryAfter = answer.headers['retry-after'];
   return new Response(body, {
@@ -43,7 +44,7 @@ const readAll = async (answer: IncomingMessage): Promise<Response> => {
   });
 };
 
-/** PEM. */
+/** The contents of certificate files, PEM. */
 export interface TlsFiles {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -71,15 +72,15 @@ const sendPlainly = sendOver({});
 /** Rejects like `fetch`: without an answer, or when the signal aborts. */
 export const fetchWithoutTimeout: Fetch = (url, init) => sendPlainly(url, init, false);
 
-/** The service had closed a kept connection, perhaps before it got the request. */
+/** Whether the service had closed a kept connection, perhaps before it got the request. */
 const wasClosed = (error: unknown): boolean =>
   error instanceof Error && 'reusedSocket' in error && error.reusedSocket === true;
 
 /**
  * The same with certificates.
  *
- * @returns `once` has a connection for each call. `repeatable` keeps connections, and calls again
- *   when a kept one was closed: for calls that change nothing.
+ * @returns `once` opens a connection for each call. `repeatable` keeps connections, and repeats a
+ *   call when a kept one was closed: use it for calls that change nothing.
  */
 export const createFetches = (url: string, tls: TlsFiles) => {
   const send = sendOver(tls);
@@ -116,7 +117,7 @@ const codeOf = (error: unknown): string | undefined => {
   return codeOf(error.cause);
 };
 
-/** No connection came about, so nothing was sent. */
+/** The codes of errors without a connection, so that nothing was sent. */
 const unsent: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -125,10 +126,10 @@ const unsent: ReadonlySet<string | undefined> = new Set([
   'ENETUNREACH',
 ]);
 
-/** Whether an error proves that the service has got nothing. */
+/** Whether an error proves that the service has not got the request. */
 export const isUnsent = (error: unknown): boolean => unsent.has(codeOf(error));
 
-/** @returns Words that can follow a colon: by the error's code, else its message. */
+/** @returns Words that can follow a colon: those for the code of the error, else its message. */
 export const causeOf = (error: unknown): string => {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error ? error.message : String(error);

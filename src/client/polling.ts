@@ -2,12 +2,12 @@
  * Polls a transaction until it has ended.
  *
  * Pauses are short at first, for robots and quick people, and grow to three seconds. An unreachable
- * service is asked again. So is one that answers fault 900, which means either an error at that
- * moment or the end of the transaction: it is believed when it lasts.
+ * service is asked again. So is one that answers fault 900, which is either an error of the moment
+ * or the end of the transaction. It counts as the end when it lasts.
  */
 import type { Reply, Standing } from './reply.ts';
 
-/** @param asked How often before: 0, 1, 2 … */
+/** @param asked The number of earlier questions: 0, 1, 2 … */
 export const pollPauseMs = (asked: number): number => Math.min(200 * 1.5 ** asked, 3000);
 
 const believedAfterMs = 5000;
@@ -17,7 +17,7 @@ export interface Polling {
   /** Milliseconds since the epoch. */
   readonly until: number;
   readonly now: () => number;
-  /** Resolves after the time, or at once when the caller aborts; `ask` then says so. */
+  /** Resolves after the time, or at once when the caller aborts. Then `ask` returns `aborted`. */
   readonly pause: (ms: number) => Promise<void>;
 }
 

@@ -2,7 +2,7 @@
 import type { ReceiptOutcome } from '../protocol/outcome.ts';
 
 export interface ServiceFault {
-  /** As in `_401`, without the underscore. Other services may have other codes. */
+  /** The code of the fault, such as 401. Other services may have other codes. */
   readonly code: number;
   readonly reason: string;
   readonly detail: string;
@@ -12,8 +12,8 @@ export interface ServiceFault {
 export type Reply<T> =
   | { readonly kind: 'answered'; readonly value: T }
   /**
-   * `retryLater`: the service is busy and has not looked at the request.
-   * `isFinal`: said by the status of the transaction in a 200, so it is no trouble of the moment.
+   * A fault. `retryLater`: the service is busy and has not handled the request. `isFinal`: the
+   * fault comes from the status of the transaction in a 200, so it is no error of the moment.
    */
   | {
       readonly kind: 'fault';
@@ -23,10 +23,10 @@ export type Reply<T> =
     }
   /**
    * No usable answer; for a status request also a busy service. `cause` can follow a colon.
-   * `unsent`: the service has got nothing of the request.
+   * `unsent`: the service has not got the request.
    */
   | { readonly kind: 'unreachable'; readonly cause: string; readonly unsent?: true }
-  /** The caller's signal. The request may have arrived. */
+  /** The signal of the caller has aborted. The request may have arrived. */
   | { readonly kind: 'aborted' };
 
 export interface LocationAnswer {
@@ -41,7 +41,7 @@ export interface ServiceAnswers {
   readonly geofencing?:
     | LocationAnswer
     | { readonly errorCode: string; readonly errorMessage: string };
-  /** MCC then MNC. */
+  /** The network: MCC, then MNC. */
   readonly subscriberNetwork?: string;
 }
 
@@ -52,7 +52,7 @@ export type Standing =
       readonly state: 'signed';
       /** CMS SignedData, not verified. */
       readonly signature: Uint8Array;
-      /** The service has verified the signature itself. */
+      /** Whether the service has verified the signature itself. */
       readonly validated: boolean;
       readonly services: ServiceAnswers;
     }
@@ -61,16 +61,16 @@ export type Standing =
 
 export interface Submitted {
   readonly msspTransId: string;
-  /** URI of the chosen method; empty if the service does not say it. */
+  /** The URI of the chosen method; empty if the service does not name it. */
   readonly profile: string;
-  /** `outstanding` where the service accepted the request, although it was a synchronous one. */
+  /** The state. `outstanding` also when the service only accepted a synchronous request. */
   readonly standing: Standing;
 }
 
 /**
- * What the status of an answer says.
+ * The meaning of the status in an answer.
  *
- * accepted  100 REQUEST_OK: a one-time password has reached the phone. Anything else goes on.
+ * accepted  100 REQUEST_OK: a one-time password has reached the phone. Other transactions go on.
  * refused   The transaction has ended without a valid signature.
  */
 export type StatusWord =
@@ -78,7 +78,7 @@ export type StatusWord =
   | { readonly state: 'accepted'; readonly services: ServiceAnswers }
   | { readonly state: 'refused'; readonly fault: ServiceFault };
 
-/** `unknown`: the service did not say. */
+/** The reaction to a receipt. `unknown`: the service did not report it. */
 export type Reaction = ReceiptOutcome | 'unknown';
 
 export interface SscdAnswer {
@@ -90,14 +90,14 @@ export interface SscdAnswer {
   readonly certificates: readonly {
     readonly algorithm: string;
     readonly state: string;
-    /** Base64 DER: user, issuing CA, root. */
+    /** The certificates of user, issuing CA and root, each Base64 of DER. */
     readonly chain: readonly string[];
     readonly subjectNames: readonly string[];
   }[];
 }
 
 export interface ProfileAnswer {
-  /** URIs that would work now. */
+  /** The URIs of the profiles that would work now. */
   readonly profiles: readonly string[];
   readonly autoActivation: boolean | undefined;
   readonly recoveryCodeCreated: boolean | undefined;

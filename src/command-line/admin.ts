@@ -1,8 +1,8 @@
 /**
- * The admin API, for the operators' commands.
+ * The admin API, for the commands of operators.
  *
- * With a token: over HTTP. Without one: the API runs in this process, over the service's Redis.
- * Access to that Redis means access to all of its data, so a login would protect nothing.
+ * With a token it is called over HTTP. Without one it runs in this process, over the Redis of the
+ * service. Access to that Redis means access to all of its data, so a login would protect nothing.
  */
 import type { Command } from 'commander';
 import { causeOf } from '../client/fetch.ts';
@@ -28,14 +28,16 @@ interface AdminFlags {
 
 const tokenVariable = 'PARAPH_TOKEN';
 
-/** Lists are sent with commas; what is undefined is not sent. */
+/** The members of a query. Lists are sent with commas; undefined members are not sent. */
 export type Query = Readonly<
   Record<string, string | number | boolean | readonly unknown[] | undefined>
 >;
 
-/** Paths are below `/admin/api`, in parts. Any answer but success throws {@link Ended}. */
+/**
+ * Paths are given in parts, below `/admin/api`. Every answer without success throws {@link Ended}.
+ */
 export interface Admin {
-  /** For the error when nothing answers. */
+  /** The subject of the error when nothing answers. */
   readonly place: 'Redis' | 'The service';
   /** @throws UsageError where it is known that there is no search index. */
   needsIndex(): void;
@@ -47,11 +49,11 @@ export interface Admin {
    * Resolves when the stream is open. The stream ends at Ctrl-C, and by itself after some minutes.
    */
   events<T>(path: readonly string[], query: Query): Promise<AsyncIterable<T>>;
-  /** Orders something and hears how it goes. Ctrl-C ends the order, too. */
+  /** Gives an order and returns its progress. Ctrl-C ends the order, too. */
   follow<T>(path: readonly string[]): Promise<AsyncIterable<T>>;
 }
 
-/** Nothing was done. @param refused Names the error in the JSON, for scripts. */
+/** The end of a command that did nothing. @param refused The name of the error in the JSON. */
 export const refused = (
   outcome: Outcome,
   refused: string,
@@ -106,7 +108,7 @@ const createAdmin = (
     const told = adminErrorSchema.safeParse(await response.json().catch(() => undefined)).data;
     if (told === undefined) throw notTheApi;
     const { error, message } = told;
-    // The service is there, and its Redis is not: the same as on the machine of the service.
+    // The service answers without its Redis: the same error as on the machine of the service.
     if (error === 'unavailable') throw unreachable(`${message}.`);
     const outcome = outcomes[response.status] ?? 'refused';
     const name = `${path[0]} ${error}`;
@@ -129,7 +131,7 @@ const createAdmin = (
   };
 };
 
-/** The data of each event. Source: HTML Living Standard, section 9.2. */
+/** Yields the data of each event. Source: HTML Living Standard, section 9.2. */
 async function* eventsIn<T>(
   { body }: Response,
   until: { signal?: AbortSignal } = {},
@@ -188,9 +190,9 @@ const withAdmin = async (
 };
 
 /**
- * Gives a command the options for the address of a service, and its work the API there.
+ * Adds to a command the options for the address of a service, and passes the API there to its work.
  *
- * @param check Runs before a service is looked for; throws UsageError.
+ * @param check Runs before the service is called; throws UsageError.
  */
 export const addAdminAction = <Args extends readonly unknown[]>(
   command: Command,
@@ -216,8 +218,8 @@ export const addAdminAction = <Args extends readonly unknown[]>(
 };
 
 /**
- * {@link addAdminAction} for users, tokens, secrets and keys: beside the service they need its
- * master key.
+ * {@link addAdminAction} for users, tokens, secrets and keys. At the Redis of the service these
+ * commands need the master key.
  */
 export const secretActions =
   (context: CliContext, done: Done) =>
@@ -250,7 +252,7 @@ export const reportList = async <Row>(
     readonly path: string;
     readonly query: Query;
     readonly pageRows: number;
-    /** Of the JSON: holds the rows. */
+    /** The member of the JSON that has the rows. */
     readonly member: string;
     readonly none: string;
     readonly columns: readonly Column<Row>[];
@@ -265,7 +267,7 @@ export const reportList = async <Row>(
     const page = await admin
       .get<Page<Row>>([list.path], { ...list.query, limit, cursor })
       .catch((error) => {
-        if (!String(error).includes('cursor is none')) throw error;
+        if (!String(error).includes('cursor is not valid')) throw error;
         throw new UsageError(`--cursor must be one that paraph ${list.command} --json gave.`);
       });
     rows.push(...(page.rows ?? page.entries ?? []));

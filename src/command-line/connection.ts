@@ -19,13 +19,13 @@ export interface ConnectionFlags {
 
 export interface Connection {
   readonly client: Calls;
-  /** Without anything secret. */
+  /** The URL without secrets. */
   readonly url: string;
   /** The command that shows how a transaction ends, with the same options. */
   resume(msspTransId: string, oneTimePassword: boolean): string;
 }
 
-/** A sandbox accepts any. Only the AP of a transaction can see it, so all commands use the same. */
+/** The AP_ID for a sandbox, which accepts any. Commands share it, to see the same transactions. */
 const defaultApId = 'mid://paraph.example';
 const passwordVariable = 'PARAPH_AP_PWD';
 
@@ -60,9 +60,9 @@ const readPassword = (context: CliContext, name: string | undefined): string | u
 };
 
 /**
- * @param secret Name of a secret that is sent there: a warning is printed when the URL is not
+ * @param secret The name of a secret that is sent there. A warning is printed when the URL is not
  * https.
- * @returns Without a slash at the end.
+ * @returns The URL without a slash at its end.
  * @throws UsageError
  */
 export const serviceUrl = (
@@ -111,8 +111,8 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
 };
 
 /**
- * @param goesOn The error on Ctrl-C: what happens to the request that was sent.
- * @param known  Members for the JSON that are known already.
+ * @param goesOn The error on Ctrl-C, which tells what happens to the request that was sent.
+ * @param known  Members of the JSON that are already known.
  * @throws Ended when the call was not answered with 200.
  */
 export const answerIn = <T>(

@@ -1,4 +1,4 @@
-/** What a command gets from its process, and what it returns. Tests pass values of their own. */
+/** The arguments and results of a command. Tests pass values of their own. */
 import type { Command } from 'commander';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { Fetch } from '../client/fetch.ts';
@@ -21,15 +21,15 @@ export interface CliContext {
   readonly stderr: Output;
   readonly stdin: Input;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Ctrl-C. */
+  /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal;
   readonly fetch: Fetch;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The admin API in this process, over the Redis of the service. */
+  /** Opens the admin API in this process, over the Redis of the service. */
   readonly withLocalApi: WithLocalApi;
   readonly withStore: WithStore;
-  /** Of the product (parts/parts.ts). */
+  /** The parts of the product (parts/parts.ts). */
   readonly parts: readonly {
     readonly slots?: readonly string[];
     readonly auditActions?: readonly string[];
@@ -50,7 +50,7 @@ export interface Report {
 
 export const ok = (document: object, text: string): Report => ({ outcome: 'ok', document, text });
 
-/** What only some commands need, where the API runs here. */
+/** Needs of single commands when the API runs in this process. */
 export interface LocalNeeds {
   /** The files that the configuration names. */
   readonly files: boolean;
@@ -62,7 +62,7 @@ export type WithLocalApi = (
   context: CliContext,
   needs: LocalNeeds,
   work: (local: {
-    /** The search index is kept (`operations.index`). */
+    /** Whether a search index is kept (`operations.index`). */
     readonly indexed: boolean;
     readonly send: (request: Request) => Promise<Response>;
   }) => Promise<Report>,
@@ -70,21 +70,21 @@ export type WithLocalApi = (
 
 /** The Redis of the service, for a command that works beside the service. */
 export interface Store {
-  /** It waits for Redis without end. */
+  /** A connection that waits for Redis without end. */
   readonly redis: RedisClient;
   readonly masterKey: Uint8Array;
   readonly queue: { readonly prefix: string; readonly shards: number };
-  /** The version of what this release writes (docs/storage.md). */
+  /** The version of the store that this release writes (docs/storage.md). */
   readonly version: string;
-  /** It is the private Redis of a service that runs. */
+  /** Whether this is the private Redis of a running service. */
   readonly embeddedRuns: boolean;
   readonly openCustody: () => Promise<KeyCustody>;
 }
 
 /**
- * Opens the Redis of the service, or that in the data directory of one that does not run.
+ * Opens the Redis of the service, or the private one in the data directory of a stopped service.
  *
- * @param check Called before anything is opened, which may make a data directory.
+ * @param check Called before Redis is opened, because that may make a data directory.
  */
 export type WithStore = (
   context: CliContext,
@@ -108,7 +108,7 @@ export class Ended extends Error {
 export const interrupted = (problem: string): Ended =>
   new Ended({ outcome: 'interrupted', document: {}, problem: `Interrupted; ${problem}.` });
 
-/** The command did not start. */
+/** Ends a command that was called in a wrong way, before it does anything. */
 export class UsageError extends Ended {
   constructor(problem: string) {
     super({ outcome: 'usage', document: {}, problem });

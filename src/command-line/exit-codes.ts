@@ -1,7 +1,7 @@
 /**
- * How a command ended, for scripts: the exit code, and the same as a word in the JSON. They are a
- * public contract; `--help` and docs/cli.md print them from here. 130 is the code of shells for
- * Ctrl-C.
+ * The outcomes of commands, for scripts: the exit code, and the same as a word in the JSON. They
+ * are a public contract; `--help` and docs/cli.md print them from here. 130 is the code of shells
+ * for Ctrl-C.
  */
 export const exitCodes = {
   ok: { code: 0, meaning: 'It worked.' },
@@ -32,7 +32,7 @@ export type Outcome = keyof typeof exitCodes;
 
 const rows = Object.entries(exitCodes);
 
-/** For the end of `--help`. */
+/** The list of exit codes at the end of `--help`. */
 export const exitCodeHelp = (): string =>
   [
     '',

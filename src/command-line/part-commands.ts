@@ -1,4 +1,4 @@
-/** What a part brings to the command line. */
+/** The members of a part for the command line. */
 import type { Admin } from './admin.ts';
 import type { AddCommand, CliContext } from './context.ts';
 import type { Field } from './screen.ts';
@@ -12,9 +12,9 @@ export type Heading =
   | 'More:';
 
 export interface PartCommands {
-  /** By the heading of `--help` under which they stand. */
+  /** Commands, by their heading in `--help`. */
   readonly add: Readonly<Partial<Record<Heading, readonly AddCommand[]>>>;
-  /** By command, without `paraph` and the command. */
+  /** Examples by command, each without `paraph` and the command. */
   readonly examples: Readonly<Record<string, readonly string[]>>;
   /** Error codes of the API that are clear only with their path: `callbacks unknown`. */
   readonly errors?: Readonly<Record<string, string>>;
@@ -26,9 +26,9 @@ export interface PartCommands {
     readonly member: string;
     readonly none: string;
   }[];
-  /** Lines of `stats`. @param told The overview of the API. */
+  /** Fields of `stats`. @param told The overview from the API. */
   stats?(told: object): readonly Field[];
-  /** Below `show`. */
+  /** The lines below those of `show`. */
   ofTransaction?(
     context: CliContext,
     admin: Admin,

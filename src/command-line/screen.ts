@@ -1,13 +1,13 @@
 /**
  * Text for a terminal: colours, labelled fields, tables and progress.
  *
- * A terminal obeys escape sequences, and a service may send some (in the detail of a fault, in a
- * text message). Therefore every value goes through `printable`.
+ * A terminal executes escape sequences, and a service may send some (in the detail of a fault, in a
+ * text message). So every value goes through `printable`.
  */
 import { Help } from 'commander';
 import type { CliContext, Output } from './context.ts';
 
-/** Stdout and what says whether it shows colours. */
+/** Stdout, and the variables that decide on colours. */
 export type Screen = Pick<CliContext, 'stdout' | 'env'>;
 
 /** Control and format characters. The latter can reverse the order in which text is read. */
@@ -15,11 +15,11 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export const printable = (text: string): string => text.replace(unprintable, '\u{fffd}');
 
-/** A terminal that understands escape sequences. */
+/** Whether an output is a terminal that understands escape sequences. */
 export const isCapable = (output: Output, { env }: Pick<CliContext, 'env'>): boolean =>
   output.isTTY === true && env.TERM !== 'dumb';
 
-/** Source: no-color.org. */
+/** The colours for an output; none if NO_COLOR is set. Source: no-color.org. */
 export const paletteFor = (output: Output, context: Pick<CliContext, 'env'>) => {
   const isOn = isCapable(output, context) && !context.env.NO_COLOR;
   const paint = (on: number, off: number) => (text: string) =>
@@ -27,14 +27,14 @@ export const paletteFor = (output: Output, context: Pick<CliContext, 'env'>) => 
   return { bold: paint(1, 22), dim: paint(2, 22), red: paint(31, 39), green: paint(32, 39) };
 };
 
-/** A terminal that does not know its width says 0. */
+/** The width of a terminal: 80 if it reports 0, and at least 40. */
 export const widthOf = ({ columns }: Output): number => Math.max(columns || 80, 40);
 
 export type Field = readonly [label: string, value: string | undefined];
 
 /**
- * Labels and values below each other, values wrapped in their column. Fields without a value are
- * left out.
+ * Writes labels and values in two columns, one field below the other; values are wrapped. Fields
+ * without a value are left out.
  */
 export const fieldsText = (fields: readonly Field[], { stdout, env }: Screen): string => {
   const help = Object.assign(new Help(), { helpWidth: widthOf(stdout), minWidthToWrap: 1 });
@@ -77,14 +77,14 @@ export interface Column<Row> {
 
 const gap = '  ';
 
-/** A line that wraps is no longer a column, so text beyond the width is cut. */
+/** Cuts text at a width, because a wrapped line would break the columns. */
 const cut = (letters: readonly string[], width: number): readonly string[] => {
   if (letters.length <= width) return letters;
   return width === 0 ? [] : [...letters.slice(0, width - 1), '…'];
 };
 
 /**
- * @returns One line for the titles and one for each row. In a terminal no line is wider than it.
+ * @returns One line for the titles and one for each row. No line is wider than the terminal.
  */
 export const tableLines = <Row>(
   columns: readonly Column<Row>[],
@@ -133,7 +133,7 @@ export const bar = (done: number, total: number): string => {
 };
 
 /**
- * Shows a line of progress on stderr while some work runs. Writes nothing where stderr is no
+ * Shows a line of progress on stderr while some work runs. Writes nothing when stderr is no
  * terminal.
  *
  * @param work Gets a function that replaces the line.
@@ -155,7 +155,7 @@ export const whileShowing = async <T>(
 /**
  * Shows `waiting for +41… (12 s of 60 s)` while some work runs.
  *
- * @param totalSeconds Undefined where the duration is not known.
+ * @param totalSeconds Undefined when the duration is unknown.
  */
 export const whileWaiting = <T>(
   context: CliContext,

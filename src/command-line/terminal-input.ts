@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { type CliContext, Ended, type Input, interrupted, UsageError } from './context.ts';
 import { printable } from './screen.ts';
 
-/** More than any password may have. */
+/** The longest input, more than any password may have. */
 const maxLength = 4096;
 
 const readPiped = async (input: Input): Promise<string> => {
@@ -22,7 +22,7 @@ const readPiped = async (input: Input): Promise<string> => {
 /**
  * Reads a password from a pipe, or asks for it twice.
  *
- * @throws Ended on Ctrl-C, or when it is no password.
+ * @throws Ended on Ctrl-C, or when the input is no password.
  */
 export const readPassword = async ({
   stdin,
@@ -55,7 +55,7 @@ export const readPassword = async ({
 /**
  * Asks before a replay. Scripts use `--yes`.
  *
- * @param document For the JSON when the answer is no.
+ * @param document The members of the JSON when the answer is no.
  * @throws Ended unless the answer is yes.
  */
 export const confirm = async (

@@ -28,7 +28,7 @@ export const parseOneOf =
     throw new UsageError(`${option} must be ${names}.`);
   };
 
-/** `signed,receipted`. The option may be repeated. */
+/** Parses a list such as `signed,receipted`. The option may be repeated. */
 const parseList =
   <T>(parse: (text: string) => T) =>
   (text: string, before: readonly T[] = []): readonly T[] => [
@@ -48,14 +48,14 @@ const parseMsisdn = (text: string): string => {
   throw new UsageError('--msisdn must be in E.164, such as +41700092501.');
 };
 
-/** The name, or a URI that ends in it. */
+/** Parses a profile: its name, or a URI that ends in it. */
 const parseProfile = (text: string): ProfileName =>
   profileNames.find((name) => text.endsWith(`/${name}`)) ??
   parseOneOf('--profile', profileNames)(text);
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A point in time (ISO 8601; UTC without a zone), or how long ago: `90s`, `30m`, `2h`, `7d`. */
+/** Parses a time (ISO 8601; UTC without a zone), or a duration ago: `90s`, `30m`, `2h`, `7d`. */
 export const parseTime =
   (option: string, now: () => number) =>
   (text: string): number => {
@@ -68,7 +68,7 @@ export const parseTime =
     );
   };
 
-/** @param unit `of seconds `, for the error. */
+/** @param unit The unit in the error: `of seconds `. */
 export const parseCount =
   (option: string, min: number, max: number, unit = '') =>
   (text: string): number => {
@@ -90,7 +90,7 @@ export const addFilterOptions = (command: Command, context: Clock): Command =>
     { number: 'of this mobile number', text: 'a part of the AP_TransID or MSSP_TransID' },
   );
 
-/** Of transactions and of workflows. */
+/** Adds the options that lists of transactions and of workflows share. */
 export const addCommonOptions = (
   command: Command,
   { now }: Clock,
@@ -114,7 +114,7 @@ export const addPageOptions = (command: Command, usual: number): Command =>
 
 type State = (typeof states)[number];
 
-/** `open` stands for the states of those that have not ended. */
+/** Parses states. `open` stands for all states before an end. */
 const parseStates = (text: string, before: readonly State[] = []): readonly State[] =>
   parseList(parseOneOf('--state', ['open', ...states] as const))(text, before).flatMap((each) =>
     each === 'open' ? openStates : each,
@@ -127,7 +127,7 @@ export const addStateOption = (command: Command): Command =>
     parseStates,
   );
 
-/** In the names of the admin API. Without a member here its option would be ignored. */
+/** The filter in the names of the admin API. An option without a member here would be ignored. */
 export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags) => {
   const { state, fault, msisdn, profile, text } = flags;
   const query = { state, fault, apId: ap, msisdn, profile, from: since, to: until, text };

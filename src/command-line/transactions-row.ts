@@ -1,18 +1,19 @@
 /**
- * Transactions in a list: as JSON, and as columns. `show --reveal` shows whole
- * numbers.
+ * The rows of lists of transactions: as JSON, and as columns. `show --reveal` shows whole numbers.
  */
 import { type ShownFault, type ShownRow, shortNumber } from '../console/redaction.ts';
 import { type Cell, type Column, isCapable, type Screen } from './screen.ts';
 
-/** Empty where the value is no time: other programs write jobs too. */
+/**
+ * A time in ISO 8601; empty for a value that is no time, because other programs write jobs, too.
+ */
 export const iso = (ms: number): string => {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 };
 export const isoOrNull = (ms: number | undefined): string | null => (ms ? iso(ms) : null);
 
-/** `40 ms`, `1.4 s`, `12 s`, `3 min`. */
+/** A duration in words: `40 ms`, `1.4 s`, `12 s`, `3 min`. */
 export const duration = (ms: number | undefined): string => {
   if (ms === undefined) return '';
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -31,7 +32,7 @@ export const rowDocument = (row: ShownRow) => ({
   tookMs: row.tookMs ?? null,
 });
 
-/** A viewer gets no detail. */
+/** A fault in words. A viewer gets no detail. */
 export const faultText = ({ code, reason, detail }: ShownFault): string =>
   `${code} ${reason}${detail === undefined ? '' : `: ${detail}`}`;
 
@@ -46,7 +47,7 @@ const paints = {
 export const stateCell = ({ state, fault }: Pick<ShownRow, 'state' | 'fault'>) =>
   ({ text: `${state} ${fault?.code ?? ''}`.trim(), paint: paints[state] }) satisfies Cell;
 
-/** UTC. Without the year in a terminal, which is narrow. */
+/** A time in UTC; in a terminal, which is narrow, without the year. */
 export const timeCell = (ms: number, { stdout, env }: Screen): string => {
   if (ms <= 0) return '';
   const text = iso(ms).replace('T', ' ');

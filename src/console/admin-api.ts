@@ -1,6 +1,6 @@
 /**
  * The routes of all subjects: for the console, and without a login for the command line on the
- * machine of the service. There they run in the process of the command.
+ * machine of the service, where they run in the process of the command.
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
@@ -16,7 +16,7 @@ import { createDetails, type Details } from './transaction-detail.ts';
 import { createTransactionRoutes } from './transactions.route.ts';
 import { createUserRoutes } from './users.route.ts';
 
-/** @param secrets Without them there are no users, tokens, secrets and keys. */
+/** @param secrets Needed for the routes of users, tokens, secrets and keys. */
 export const mountSubjects = (
   routes: Hono<ConsoleEnvironment>,
   deps: AdminApiDeps,
@@ -42,8 +42,8 @@ export const mountSubjects = (
 /**
  * The API without a login.
  *
- * @param secrets As of {@link mountSubjects}.
- * @returns Rejects where a route throws, for example when Redis is down.
+ * @param secrets The same as in {@link mountSubjects}.
+ * @returns A function that rejects when a route throws, for example when Redis is down.
  */
 export const openAdminApi = (
   deps: AdminApiDeps,

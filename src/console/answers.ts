@@ -10,7 +10,7 @@ export const answer = (body: object, status = 200): Response =>
     headers: { 'content-type': 'application/json;charset=UTF-8', 'cache-control': 'no-store' },
   });
 
-/** @param message Names fields, never values. */
+/** @param message A sentence that names fields, never values. */
 export const refuse = (...[status, error, message]: Refusal): Response =>
   answer({ error, message }, status);
 

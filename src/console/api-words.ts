@@ -1,6 +1,6 @@
 /**
- * What each operation of the admin API does, in a few words, for its OpenAPI document.
- * docs/operations/console.md says the rest.
+ * A few words about each operation of the admin API, for its OpenAPI document.
+ * docs/operations/console.md has the details.
  */
 export const apiWords: Readonly<Record<string, string>> = {
   'GET /session': 'Who asks, and with which role',

@@ -1,9 +1,9 @@
 /** Times of the console in UTC, or in a time zone that a person has chosen. */
 
-/** Undefined for a zone that is none. */
+/** The format for a time zone; undefined for an unknown zone. */
 const formatIn = (timeZone: string): Intl.DateTimeFormat | undefined => {
   try {
-    // The Swedish way to write a time is that of ISO 8601.
+    // The Swedish format of a time is that of ISO 8601.
     return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone });
   } catch {
     return undefined;
@@ -18,12 +18,12 @@ export const isTimeZone = (name: string): boolean => formatIn(name) !== undefine
 const wallTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/;
 
 export interface Clock {
-  /** `UTC` or `Europe/Zurich`. */
+  /** The time zone: `UTC` or `Europe/Zurich`. */
   readonly zone: string;
-  /** `2026-11-21 14:03:09.120`; empty where the value is no time. */
+  /** Writes `2026-11-21 14:03:09.120`; an empty text for a value that is no time. */
   write(at: number): string;
   /**
-   * Of a text without a zone.
+   * Reads a local time without a zone.
    * @returns Milliseconds since the epoch; undefined for any other text.
    */
   read(text: string): number | undefined;
@@ -36,7 +36,7 @@ const isoOf = (at: number): string => {
 
 const utcText = (at: number): string => isoOf(at).replace('T', ' ').replace('Z', '');
 
-/** @param times A time zone; anything else is UTC. */
+/** @param times A time zone; any other text means UTC. */
 export const clockOf = (times: string): Clock => {
   const format = times === 'UTC' ? undefined : formatIn(times);
   const write = (at: number): string => {
@@ -52,7 +52,7 @@ export const clockOf = (times: string): Clock => {
       const [date, time = '00:00'] = wallTime.test(text) ? text.split('T') : [];
       const asUtc = Date.parse(`${date}T${time}Z`);
       if (Number.isNaN(asUtc)) return undefined;
-      // The offset of the moment itself, which the first guess finds but near a change of the
+      // The offset of the moment itself. The first guess is right, except near a change of the
       // clocks.
       const guess = asUtc - offsetAt(asUtc);
       return asUtc - offsetAt(guess);

@@ -1,8 +1,8 @@
 /**
  * The console of the operators: pages, API and queue board under `/admin`.
  *
- * `session/` checks the session of every request but those of the login. The routes check the role,
- * and the rooms that carry out an order check it again.
+ * `session/` checks the session of every request, except those of the login. The routes check the
+ * role, and the rooms that carry out an order check it again.
  */
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -19,9 +19,9 @@ import { consoleHeaders, createSessionCheck, isApi } from './session/session.ts'
 import { createDetails } from './transaction-detail.ts';
 import { createViewRoutes } from './view.route.ts';
 
-/** Enough for a list of 20 000 ids to replay. */
+/** The largest body, enough for a list of 20 000 ids to replay. */
 const maxBodyBytes = 1_048_576;
-/** Without a session. */
+/** The largest body without a session. */
 const maxLoginBytes = 8192;
 
 const unknown: Refusal = [404, 'unknown', 'There is no such page'];
@@ -39,7 +39,9 @@ const refuseAt = (path: string, [status, code, title]: Refusal, text = ''): Resp
   });
 };
 
-/** An operator is told what is wrong, and a program that the same may be asked again. */
+/**
+ * Answers an error: tells an operator the problem, and a program that it may repeat the request.
+ */
 const refuseFailed = (path: string, error: Error): Response => {
   if (!isRedisAway(error)) return refuseAt(path, failed);
   const refused = refuseAt(path, away, awayText);

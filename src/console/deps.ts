@@ -1,4 +1,4 @@
-/** The rooms that the console shows. Pages, API and board get the same ones. */
+/** The rooms that the console uses. Pages, API and board get the same ones. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
 import type { CodeLogin } from '../console-login/code-login.ts';
@@ -28,7 +28,7 @@ export interface ProviderView
     'id' | 'profiles' | 'services' | 'dtbsPrefix' | 'rateLimit' | 'clientCertificateFingerprints'
   > {
   readonly password: boolean;
-  /** What parts have to say of it, by the name of the member. */
+  /** Members that parts add, by name. */
   readonly more: Readonly<Record<string, string | undefined>>;
 }
 
@@ -40,32 +40,32 @@ export interface TenantSecrets {
   readonly keys: SigningKeys;
 }
 
-/** What is sealed with the master key, or derived from it. */
+/** Rooms whose data is sealed with the service key, or derived from it. */
 export interface SecretDeps {
   readonly operators: Operators;
   /** Those of parts. */
   readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
-  /** At least one. */
+  /** The OpenID tenants, at least one. */
   readonly tenants: readonly TenantSecrets[];
 }
 
-/** For the API without a login. */
+/** The rooms of the API without a login. */
 export interface AdminApiDeps {
   readonly audit: Audit;
   readonly replays: Replays;
   readonly parts: readonly ConsolePart[];
-  /** Of all parts together. */
+  /** The frames of all parts together. */
   readonly frame: Frame;
   /** Actions that the audit log may be searched for. */
   readonly auditActions: readonly string[];
   /** Undefined on the command line without the master key. */
   readonly numberName?: NumberName | undefined;
   readonly history: History;
-  /** The search index is kept (`operations.index`). */
+  /** Whether a search index is kept (`operations.index`). */
   readonly indexed: boolean;
   readonly transactions: Pick<Transactions, 'find'>;
   readonly shards: readonly Shard[];
-  /** For the fields of a job that BullMQ does not know. */
+  /** The connection, for fields of jobs that BullMQ does not read. */
   readonly redis: RedisClient;
   readonly providers: () => readonly ProviderView[];
   /** Templates of addresses, with `{msspTransId}` and `{traceId}`. */
@@ -82,12 +82,12 @@ export interface ConsoleDeps extends AdminApiDeps, SecretDeps {
   readonly providerLogin?:
     | { readonly login: CodeLogin; readonly settings: OpenidProviderSettings }
     | undefined;
-  /** `https://sign.example.com`, without a slash. */
+  /** The public address without a slash at its end: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
 }
 
-/** For the routes of users. */
+/** The rooms of the routes of users. */
 export type UserDeps = Pick<SecretDeps, 'operators'> & {
   readonly phoneLogin?: Pick<ConsoleLogin, 'subjectOf'> | undefined;
 };
@@ -95,16 +95,17 @@ export type UserDeps = Pick<SecretDeps, 'operators'> & {
 export interface ConsoleSession {
   readonly operator: Operator;
   /**
-   * For the field `csrf` or the header `x-csrf-token`. Empty for a bearer token, which needs none.
+   * The token for the field `csrf` or the header `x-csrf-token`. Empty with a bearer token, which
+   * needs none.
    */
   readonly csrf: string;
-  /** Identifies the login in the audit log. It is of no use as a cookie. */
+  /** Identifies the login in the audit log. It cannot be used as a cookie. */
   readonly id: string;
   readonly view: View;
   readonly frame: Frame;
   /** Time of the request, milliseconds since the epoch. */
   readonly at: number;
-  /** The page answers a form: its address is none to come back to. */
+  /** Whether the page answers a form. Then its address cannot be opened again. */
   readonly isPosted?: boolean;
 }
 

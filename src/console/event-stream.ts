@@ -21,7 +21,9 @@ export const createConsoleStreams = ({
   const stopping = new AbortController();
   const open = createEventStreams({ stopping: stopping.signal, maxOfOne, onError });
   return {
-    /** @param begin Given how to send; what it returns is called at the end. */
+    /**
+     * @param begin Gets a function that sends. The function that it returns is called at the end.
+     */
     open: (
       c: Pick<Context, 'req'>,
       session: ConsoleSession,
@@ -42,7 +44,7 @@ export const createConsoleStreams = ({
         ? refuse(429, 'too-many', 'You have too many streams open')
         : opened;
     },
-    /** Ends all of them, and lets no new one begin. */
+    /** Ends all streams, and lets no new one begin. */
     close: (): void => stopping.abort(),
   };
 };

@@ -1,6 +1,6 @@
 /**
- * The list as a file. It is read and sent page by page, so its length costs no memory, and shows
- * each role what the list shows it.
+ * The list as a file. It is read and sent page by page, so its length costs no memory. It shows
+ * each role the same as the list.
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -36,9 +36,9 @@ const fields: Readonly<Record<string, (row: ShownRow) => string | number | undef
 };
 
 /**
- * RFC 4180. A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, so an
- * apostrophe goes before it; a number with its plus sign, too. Elsewhere a semicolon or a tab
- * separates cells, so it goes behind those as well.
+ * Writes a cell by RFC 4180. A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a
+ * formula, so an apostrophe is put before it, also before a number with its plus sign. Some
+ * spreadsheets separate cells by semicolons or tabs, so it is put after those, too.
  */
 export const csvCell = (value: string | number | undefined): string => {
   const harmless = String(value ?? '').replaceAll(
@@ -55,7 +55,7 @@ const types = {
   json: 'application/json;charset=UTF-8',
 };
 
-/** @param max Rows, for tests. */
+/** @param max The maximum of rows; tests pass a smaller one. */
 export const exportRows = (
   { search }: Pick<History, 'search'>,
   role: Role,
@@ -64,7 +64,7 @@ export const exportRows = (
   log: ConsoleDeps['log'],
   max = maxExported,
 ): Response => {
-  /** The answer has begun: a failure can only cut it off. */
+  /** Searches and logs errors: the answer has begun, so an error can only cut it off. */
   const read: typeof search = (...given) =>
     search(...given).catch((error: unknown) => {
       log.trouble(toError(error));

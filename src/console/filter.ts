@@ -67,7 +67,7 @@ const fieldsOf = <Field extends string>(shape: Readonly<Record<Field, unknown>>)
   Object.keys(shape) as Field[];
 const maxText = 256;
 
-/** The fields as written, without empty ones. */
+/** The unparsed texts of the fields, without empty ones. */
 export type FilterForm<Field extends string = FilterField> = {
   readonly [name in Field]?: string | undefined;
 };
@@ -78,10 +78,10 @@ export interface ReadFilter<Field extends string = FilterField, Filter = History
   /** Errors by field. */
   readonly problems: FilterForm<Field>;
 }
-/** What a page shows of it. */
+/** The part of a read filter that a page shows. */
 export type FormFields<Field extends string> = Omit<ReadFilter<Field>, 'filter'>;
 
-/** Fields that the search would ignore: none, or this file does not compile. */
+/** Fields that the search would ignore. If there are any, this file does not compile. */
 type Unsearched = Exclude<FilterField, keyof HistoryFilter | 'state' | 'fault'>;
 
 export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter =>
@@ -98,7 +98,7 @@ export const readFields = <Field extends string, Filter>(
   const form: Partial<Record<Field, string>> = {};
   const problems: Partial<Record<Field, string>> = {};
   const filter: Partial<Record<Field, unknown>> = {};
-  // The form of a page says in which zone its times are; links and programs write UTC.
+  // The form of a page names the zone of its times; links and programs write UTC.
   const { zone } = fields;
   const inUtc = (name: Field, text: string): string => {
     const at =
@@ -119,7 +119,7 @@ export const readFields = <Field extends string, Filter>(
   return { form, filter: filter as Filter, problems };
 };
 
-/** @param fields Of an address or a form. */
+/** @param fields The fields of an address or a form. */
 export const readFilter = (fields: Fields): ReadFilter => {
   const { filter, ...read } = readFields(transactionFilter, filterLabels, fields);
   return { ...read, filter: filterOf(filter) };
@@ -131,10 +131,10 @@ export const withoutGuesses = <Read extends FormFields<'msisdn'>>(read: Read, ro
     ? read
     : { ...read, problems: { ...read.problems, msisdn: 'Your role does not see numbers' } };
 
-/** The time without its zone, as browsers write it into a field. */
+/** A time in UTC without its zone, in the form of a browser's field. */
 export const fieldTime = (at: number): string => new Date(at).toISOString().slice(0, -1);
 
-/** Labels and values, for a plan. @param times As a person has chosen them. */
+/** Labels and values of a filter, for a plan. @param times The time zone of the person. */
 export const filterWords = (
   form: FilterForm,
   times = 'UTC',

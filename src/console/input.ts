@@ -16,7 +16,7 @@ type Reader<Target extends 'json' | 'query', T extends z.ZodType> = MiddlewareHa
   { in: Record<Target, z.input<T>>; out: Record<Target, z.output<T>> }
 >;
 
-/** Milliseconds since the epoch, or a date of ISO 8601; without a zone it is UTC. */
+/** A time: milliseconds since the epoch, or ISO 8601; without a zone it is UTC. */
 export const time = z.preprocess(
   (value) => {
     if (typeof value !== 'string') return value;
@@ -38,12 +38,12 @@ export const paged = (usual: number, max: number) => ({
   cursor: z.string().max(100).optional(),
 });
 
-/** With or without a plus. Becomes digits. */
+/** A phone number, with or without a plus sign. The output is digits. */
 export const msisdn = z
   .string()
   .regex(e164, { error: 'must be a number with its country code' })
   .transform((written) => written.replace('+', ''));
-/** As people write it in a form. @returns Undefined for what is no number. */
+/** Reads a number from a form. @returns Digits; undefined for a text that is no number. */
 export const msisdnIn = (written = ''): string | undefined =>
   msisdn.safeParse(written.replaceAll(/[\s()-]/g, '')).data;
 
@@ -68,7 +68,7 @@ const reader = <Target extends 'json' | 'query', T extends z.ZodType>(
     return next();
   });
 
-/** The route's `c.req.valid('query')`. Empty fields are left out. */
+/** Reads the query for `c.req.valid('query')` of the route. Empty fields are left out. */
 export const query = <T extends z.ZodType>(schema: T): Reader<'query', T> =>
   reader('query', schema, async (c) => {
     const values = Object.entries(c.req.queries()).map(
@@ -77,7 +77,7 @@ export const query = <T extends z.ZodType>(schema: T): Reader<'query', T> =>
     return Object.fromEntries(values.filter(([, value]) => value !== ''));
   });
 
-/** The route's `c.req.valid('json')`. */
+/** Reads the body for `c.req.valid('json')` of the route. */
 export const json = <T extends z.ZodType>(schema: T): Reader<'json', T> =>
   reader('json', schema, async (c) => {
     const body = await c.req.text();

@@ -1,8 +1,8 @@
 /**
- * Look-ups by a person's number, in the audit log: whom an operator has looked for is as telling as
- * what they have read. An entry is written before the answer, once in a session for each number and
- * list, because live pages ask again. It names the number by a pseudonym that only the service key
- * can make; the command line without that key names none.
+ * Records look-ups by a person's number in the audit log, because a look-up reveals as much about
+ * an operator's access as reading. An entry is written before the answer, once in a session for
+ * each number and list, because live pages repeat the question. It names the number by a pseudonym
+ * that needs the service key; the command line without that key names none.
  */
 import { doneBy } from '../operators/audit.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of the admin API, read off its routes: paths, roles, and the schemas that
- * check what is sent. docs/operations/console.md says what the operations do.
+ * The OpenAPI document of the admin API, made from its routes: paths, roles, and the schemas that
+ * check requests. docs/operations/console.md describes the operations.
  */
 import type { MiddlewareHandler } from 'hono';
 import type { RouterRoute } from 'hono/types';
@@ -16,7 +16,7 @@ interface Demand {
 
 const demands = new WeakMap<object, Demand>();
 
-/** Notes what a middleware demands of a request. */
+/** Registers the role and the schemas that a middleware requires of a request. */
 export const demanding = <H extends MiddlewareHandler>(demand: Demand, handler: H): H => {
   demands.set(handler, demand);
   return handler;
@@ -25,7 +25,8 @@ export const demanding = <H extends MiddlewareHandler>(demand: Demand, handler: 
 export const adminErrorSchema = z.object({ error: z.string(), message: z.string() });
 
 /**
- * As they are after reading, but for what may be left out: lists and times have several spellings.
+ * The JSON schema of the parsed values, because lists and times have several spellings in the
+ * input. Required are the members that the input must have.
  */
 const toSchema = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
@@ -59,7 +60,7 @@ const parametersOf = (path: string, query: z.ZodType | undefined): readonly obje
   ];
 };
 
-/** `getTransactionsId` for `GET /transactions/:id`. */
+/** The id of an operation: `getTransactionsId` for `GET /transactions/:id`. */
 const operationIdOf = (method: string, path: string): string =>
   method + path.replaceAll(/[^A-Za-z]+([A-Za-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -92,7 +93,7 @@ const operation = (
 type Words = Readonly<Record<string, string>>;
 
 /**
- * @param routes Of the whole console; only those of the API are described.
+ * @param routes The routes of the whole console; only those of the API are described.
  * @param more Words about the operations of parts.
  */
 export const describeAdminApi = (routes: readonly RouterRoute[], more: readonly Words[]) => {

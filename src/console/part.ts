@@ -1,4 +1,4 @@
-/** What a part brings to the console and its API. */
+/** The members of a part for the console and its API. */
 import type { Hono } from 'hono';
 import type { TransactionRow } from '../history/row.ts';
 import type { NumberOwners } from '../operators/number-owners.ts';
@@ -11,16 +11,17 @@ import type { Html, Tile } from './pages/markup.ts';
 /** An entry of the navigation. */
 export type Section = readonly [name: string, path: string, label: string, role: Role];
 
-/** A result that a page tells after a redirect: how it is meant, its title and a sentence. */
+/** A result that a page shows after a redirect: its kind, its title and a sentence. */
 export type NoticeText = readonly [kind: 'good' | 'bad', title: string, text: string];
 
-/** What is on every page. */
+/** The contents of every page. */
 export interface Frame {
   readonly sections: readonly Section[];
-  /** By their name in the address. */
+  /** Notices, by their name in the address. */
   readonly notices: Readonly<Record<string, NoticeText>>;
   /**
-   * Actions of the audit log: their words in a timeline, and the kind of page about their target.
+   * Actions of the audit log, each with its words in a timeline and the kind of page about its
+   * target.
    */
   readonly actions: Readonly<Record<string, ActionWords>>;
 }
@@ -58,7 +59,7 @@ export interface ConsolePart extends Frame {
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */
   overview?(): Promise<{ readonly told: object; readonly tile: Tile }>;
-  /** A section of the page of a transaction, with the name that its region is updated by. */
+  /** A section on the page of a transaction, with the name of its region for updates. */
   ofTransaction?(
     session: ConsoleSession,
     transaction: Pick<TransactionRow, 'msspTransId' | 'apId' | 'attempt'>,

@@ -1,7 +1,7 @@
 /**
- * What each role sees of a person: a viewer the end of the number and no text, an operator both.
- * Nobody sees signatures, which only the application gets, nor one-time passwords, which are
- * secrets while valid.
+ * Redacts personal data by role: a viewer sees the end of the number and no text, an operator sees
+ * both. No role sees signatures, which only the application gets, or one-time passwords, which are
+ * secret while they are valid.
  */
 import type { TransactionRow } from '../history/row.ts';
 import { includesRole, type Role } from '../operators/operator.ts';
@@ -15,13 +15,13 @@ export const seesPeople = (role: Role): boolean => includesRole(role, 'operator'
 export const isSecretText = (profile: ProfileName | undefined): boolean =>
   profile !== undefined && isOneTimePassword(profile);
 
-/** Enough to distinguish rows, too few to call the person. */
+/** Digits that a viewer sees: enough to distinguish rows, too few to call the person. */
 const shownDigits = 3;
 
 export const shortNumber = (msisdn: string): string =>
   msisdn === '' ? '' : `…${msisdn.slice(-shownDigits)}`;
 
-/** @param msisdn Digits without the plus sign, as rows have them. */
+/** @param msisdn Digits without the plus sign, like in rows. */
 export const shownNumber = (role: Role, msisdn: string): string => {
   if (!seesPeople(role)) return shortNumber(msisdn);
   return msisdn === '' ? '' : `+${msisdn}`;
@@ -30,7 +30,7 @@ export const shownNumber = (role: Role, msisdn: string): string => {
 export interface ShownFault {
   readonly code: number;
   readonly reason: string;
-  /** May quote a person, so a viewer does not get it. */
+  /** The detail, which may quote a person. A viewer does not get it. */
   readonly detail?: string;
 }
 

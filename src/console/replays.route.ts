@@ -57,7 +57,7 @@ const errors = {
 const wrongFilter = (): string =>
   messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.');
 
-/** Without the state: a replay is of failed ones, a cancel of open ones. */
+/** Reads a filter without the state: a replay takes failed transactions, a cancel open ones. */
 const readFailedFilter = ({ state: _, ...fields }: Parameters<typeof readFilter>[0]): ReadFilter =>
   readFilter(fields);
 
@@ -96,7 +96,7 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     return answer(shownBulk(c.get('session').operator.role, report));
   });
 
-  /** Without the single transactions. */
+  /** The progress of a bulk without its single transactions. */
   routes.get('/admin/api/replays/:id/progress', async (c) => {
     const bulk = await replays.progress(c.req.param('id'));
     if (bulk === undefined) return refuseOrder(errors.unknown);
@@ -114,7 +114,7 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     },
   );
 
-  /** Planned with a reason, because the order will have one. */
+  /** Plans a bulk with a reason, because the order will have one. */
   const planned = async (selected: ReplaySelection, operator: Operator) =>
     shownPlan(operator.role, await replays.plan(selected, operator, 'plan'));
 
@@ -133,7 +133,7 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
       const { form } = readFilter(c.req.query());
       return c.redirect(`/admin/transactions${queryOf({ ...form, notice: 'none-selected' })}`, 303);
     }
-    // The list has not shown transactions that are submitted from now on.
+    // Later transactions are excluded, because the list has not shown them.
     const to = c.req.query('to') || fieldTime(now());
     const { form, filter, problems } = readFailedFilter({
       ...c.req.query(),

@@ -1,5 +1,5 @@
 /**
- * Secrets of OpenID clients, and the keys that sign ID tokens: for admins. API
+ * The routes for secrets of OpenID clients and for keys that sign ID tokens: for admins, in the API
  * only.
  */
 import { type Context, Hono } from 'hono';
@@ -17,11 +17,13 @@ export const clientOrders = ['rotate', 'disable-older', 'disable-all', 'end-toke
 export interface ShownClient {
   readonly tenant: string;
   readonly client: string;
-  /** Since when each counts, milliseconds since the epoch; 0 for that of the configuration file. */
+  /**
+   * The begin of each secret, milliseconds since the epoch; 0 for that of the configuration file.
+   */
   readonly secrets: readonly number[];
-  /** Logins that began earlier give no tokens any more; 0 when none was ended. */
+  /** The time before which begun logins give no tokens any more; 0 when there was no such order. */
   readonly endedBefore: number;
-  /** The new one, shown once. */
+  /** The new secret, which is shown once. */
   readonly secret?: string;
 }
 
@@ -57,7 +59,7 @@ export const createSecretRoutes = ({
 }: Pick<AdminApiDeps, 'audit'> & Pick<SecretDeps, 'tenants'>): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
-  /** Recorded first: without a record nothing is done, or shown. */
+  /** Records an action before it is done. Without the record nothing is done or shown. */
   const record = (
     c: Context<ConsoleEnvironment>,
     action: AuditAction,
@@ -103,7 +105,7 @@ export const createSecretRoutes = ({
     if (found instanceof Response) return found;
     const { tenant, client } = found;
     if (client.secretHash === undefined && order !== 'end-tokens') return refuse(...noSecret);
-    // Under another master key than the service's, the record would keep it from starting.
+    // Under another master key than that of the service, the record would prevent its start.
     if ((await tenant.keys.list()).length === 0) return refuse(...notStarted);
     await record(c, 'client-change', client.id, { tenant: tenant.id, what: order });
     const rotated = order === 'rotate' ? await tenant.changes.rotate(client) : undefined;

@@ -34,7 +34,7 @@ const countedStates = [
 ] as const;
 
 const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
-/** @param actions Those that may be searched for. */
+/** @param actions The actions that may be searched for. */
 const auditQuery = (actions: readonly string[]) =>
   z
     .strictObject({
@@ -73,7 +73,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     }),
   );
 
-  /** Days are hundreds of reads in each shard. */
+  /** Overviews that are reused for a while: one of days takes hundreds of reads in each shard. */
   const kept = new Map<Range, { readonly at: number; readonly told: Promise<Overview> }>();
   const overviewOf = (range: Range): Promise<Overview> => {
     const at = now();
@@ -143,7 +143,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
     answer({ sandbox, aps: providers().map(({ more, ...own }) => ({ ...own, ...more })) }),
   );
 
-  /** Its caller hears how far it is. When the caller goes, the index stays as it was. */
+  /** Rebuilds the index and streams the progress. If the caller hangs up, the old index stays. */
   routes.post('/admin/api/index/rebuild', needs('admin'), async (c) => {
     if (!indexed)
       return refuse(409, 'no-index', 'This configuration keeps no search index (operations.index)');

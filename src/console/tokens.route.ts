@@ -1,4 +1,4 @@
-/** Bearer tokens: a user's own, for admins all. Page and API. */
+/** Bearer tokens: the user's own, for an admin all. Page and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { includesRole } from '../operators/operator.ts';
@@ -56,7 +56,9 @@ export const createTokenRoutes = ({
       : refuse(404, 'unknown', 'There is no such token');
   });
 
-  /** An admin who is logged in by a link is no user, so no token can act for them. */
+  /**
+   * The possible owners of a token. An admin who is logged in by a link is no user, and no owner.
+   */
   const listOwners = async (c: Context<ConsoleEnvironment>): Promise<readonly string[]> => {
     const { name, role } = c.get('session').operator;
     const names = (await users.list()).map((user) => user.name);

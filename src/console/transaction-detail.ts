@@ -1,8 +1,8 @@
 /**
  * One transaction with its request and its history.
  *
- * The sources are the record in the job (states), the notes of replays in the job (who ordered an
- * attempt), and the audit log (actions of operators). An access to the number and the text of a
+ * The sources are the record in the job (states), the notes of replays in the job (orders of
+ * attempts), and the audit log (actions of operators). An access to the number and the text of a
  * person is recorded in the audit log before they are shown, once in a session.
  */
 import type { z } from 'zod';
@@ -37,7 +37,8 @@ export type TimelineEntry =
       readonly state: SignatureState;
       readonly fault?: ShownFault;
       /**
-       * Who ordered this attempt, and by what: the id of a bulk or of an entry in the audit log.
+       * The operator who ordered this attempt, and the order: the id of a bulk or of an entry in
+       * the audit log.
        */
       readonly by?: { readonly who: string; readonly order: string };
     }
@@ -48,11 +49,11 @@ export type TimelineEntry =
       readonly who: string;
       readonly via: AuditEntry['via'];
       readonly reason?: string;
-      /** Of an action that turned out not to be done. */
+      /** The outcome of an action that was not done after all. */
       readonly outcome?: string;
     };
 
-/** The role, and whether it asks for number and text. */
+/** The role, and whether number and text are requested. */
 interface Sight {
   readonly role: Role;
   readonly reveal: boolean;
@@ -60,23 +61,25 @@ interface Sight {
 
 type StoredRecord = z.infer<typeof signatureRecordSchema>;
 
-/** Entries of the audit log about one transaction. */
+/** The most entries of the audit log that are read for one transaction. */
 const maxActions = 1000;
-/** The audit log has the time of Redis, a transaction that of the API. */
+/**
+ * The largest difference of clocks: the audit log has the time of Redis, a transaction the API's.
+ */
 const clocksApartMs = 60_000;
 
 const readRecord = (job: JobFields): StoredRecord | undefined =>
   signatureRecordSchema.safeParse(parsed(job.returnvalue)).data ??
   signatureRecordSchema.safeParse(recordIn(parsed(job.progress))).data;
 
-/** The list shows what the job says. An end that cannot be verified is shown as it is answered. */
+/** The row from the job. For an end that cannot be verified it shows the answered fault. */
 const applyAnswer = (row: TransactionRow, view: TransactionView | undefined): TransactionRow => {
   if (view?.state.kind !== 'failed' || row.fault !== undefined) return row;
   const { code, detail } = view.state.fault;
   return { ...row, state: 'failed', fault: { code, reason: faultTable[code].reason, detail } };
 };
 
-/** The text is hidden from viewers; a one-time password from everybody. */
+/** The shown request. Viewers do not see the text, and no role sees a one-time password. */
 const shownRequest = (
   { role, reveal }: Sight,
   { msisdn, messagingMode, timeoutSeconds, caller, services, data }: SignatureRequest,
@@ -85,7 +88,7 @@ const shownRequest = (
   msisdn: reveal ? shownNumber(role, msisdn.number) : shortNumber(msisdn.number),
   messagingMode,
   timeoutSeconds,
-  /** Time of the request, as the application states it. */
+  /** The time of the request that the application has given. */
   instant: caller.instant,
   services: Object.keys(services),
   language: services.userLang?.language,
@@ -101,7 +104,7 @@ const shownRequest = (
   },
 });
 
-/** Without the signature; without the location for a viewer. */
+/** The shown outcome without the signature; for a viewer also without the location. */
 const shownOutcome = ({ role, reveal }: Sight, record: StoredRecord | undefined) => {
   const outcome = record?.outcome;
   return (
@@ -162,7 +165,7 @@ const shownAction = (
 });
 
 /**
- * Of the request that submitted it, where that was traced. BullMQ keeps it in the job's options.
+ * The trace id of the request, if that was traced. BullMQ keeps it in the options of the job.
  */
 const traceIdIn = (job: JobFields): string | undefined => {
   const { traceparent } = parsed(String(parsed(job.opts).tm));
@@ -180,7 +183,7 @@ export const createDetails = ({
   /**
    * @param reveal False hides the person from operators, too. The access is then not recorded.
    * @returns Undefined when there is no such transaction, or no longer.
-   * @throws when the access cannot be recorded.
+   * @throws When the access cannot be recorded.
    */
   read: async (id: string, session: ConsoleSession, reveal = true) => {
     const listed = await history.find(id);
@@ -205,21 +208,21 @@ export const createDetails = ({
     const isOpen = row.state === 'submitted' || row.state === 'pending';
     return {
       transaction: shownRow(role, row, reveal),
-      /** When the attempt that is open expires, milliseconds since the epoch. */
+      /** The time at which the open attempt expires, milliseconds since the epoch. */
       deadline: isOpen && record?.attempt === row.attempt ? record.deadline : undefined,
-      /** Undefined where the job holds no request that can be read. */
+      /** Undefined when the job has no readable request. */
       request: view && shownRequest(sight, view.request, row),
       outcome: row.state === 'failed' ? undefined : shownOutcome(sight, record),
-      /** Transactions at other services that it has led to, by attempt. */
+      /** Its transactions at other services, by attempt. */
       upstreams: upstreamsIn(job),
       /**
-       * To its log lines and its trace in the operator's own systems, where these are configured.
+       * Links to its log lines and its trace in the operator's systems, if these are configured.
        */
       links: {
         log: links?.log?.replaceAll('{msspTransId}', encodeURIComponent(id)),
         trace: traceId && links?.trace?.replaceAll('{traceId}', traceId),
       },
-      /** By time. */
+      /** The timeline, ordered by time. */
       timeline: [
         ...audited.map((entry) => shownAction(role, entry)),
         ...shownStates(sight, row, job, audited),

@@ -48,7 +48,7 @@ const cancelErrors = {
   reason: 'reason',
 } as const satisfies Record<string, OrderErrorName>;
 
-/** What the filter suggests comes from so many of the newest transactions. */
+/** The newest transactions from which the filter makes its suggestions. */
 const suggestedRows = 500;
 const suggestEveryMs = 10_000;
 const maxSuggested = 50;
@@ -78,7 +78,7 @@ const createSuggest = ({ history, providers, now }: AdminApiDeps) => {
   };
 };
 
-/** Finds changes that the watch has missed. */
+/** The interval at which changes are read that the watch has missed. */
 const lookEveryMs = 2000;
 
 export const createTransactionRoutes = (
@@ -188,7 +188,7 @@ export const createTransactionRoutes = (
     },
   );
 
-  /** Asks for a plan, because only the replay room knows the policy. */
+  /** Finds the offer of a replay from a plan, because only the replay room has the policy. */
   const findOffer = async (id: string, { operator }: ConsoleSession): Promise<ReplayOffer> => {
     if (!includesRole(operator.role, 'operator')) return 'none';
     const { replayable, refused } = await replays.plan({ ids: [id] }, operator);

@@ -19,7 +19,7 @@ import {
 } from './pages/users-page.ts';
 import { needs } from './session/session.ts';
 
-/** `oneself`: prevents that an admin locks themselves out. */
+/** `oneself`: an admin may not change the own user, so as not to be locked out. */
 type Change = SubjectResult | 'oneself';
 type Make = (by: Operator, name: string) => Promise<Change>;
 
@@ -60,7 +60,7 @@ export const createUserRoutes = ({
     return name === operator.name ? 'oneself' : make(operator, name);
   };
 
-  /** The number itself is not stored. */
+  /** Reads the subject of a phone from a number or a code. The number itself is not stored. */
   const readSubject = ({
     msisdn,
     oidcSubject,
@@ -115,7 +115,7 @@ export const createUserRoutes = ({
 
   routes.delete('/admin/api/users/:name', needs('admin'), (c) => answerChange(c, users.remove));
 
-  /** The number is in the body: addresses are logged. */
+  /** Gives the subject of a number. The number is in the body, because addresses are logged. */
   routes.post(
     '/admin/api/subject',
     needs('admin'),
@@ -147,7 +147,7 @@ export const createUserRoutes = ({
   const backWith = (c: Context<ConsoleEnvironment>, notice: Notice): Response =>
     c.redirect(`/admin/users?notice=${notice}`, 303);
 
-  /** A number, or the code of 43 characters that the login shows to a person who is no user. */
+  /** The subject for a number, or for the code that the login shows to a person who is no user. */
   const subjectOf = (written = ''): string | undefined => {
     const phone = written.trim();
     return (
@@ -171,7 +171,7 @@ export const createUserRoutes = ({
     return backWith(c, withPhone ? 'user-with-phone' : 'user-by-link');
   });
 
-  /** Each change of a user ends sessions and tokens, so a page says so first. */
+  /** Shows the page before a change of a user, because each change ends sessions and tokens. */
   const showChange = async (
     c: Context<ConsoleEnvironment>,
     order: UserOrder,

@@ -1,4 +1,4 @@
-/** How people set up the console for themselves: times, columns, saved filters. */
+/** The personal settings of the console: times, columns, saved filters. */
 import { Hono } from 'hono';
 import { isTimeZone } from './clock.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
@@ -17,7 +17,7 @@ export const createViewRoutes = ({
 }: ConsoleDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
-  /** Back to where the form was; without a header, to the overview. */
+  /** The page of the form, from the header `Referer`; without it the overview. */
   const pathBefore = (referer: string | undefined): string => {
     if (referer === undefined || !URL.canParse(referer)) return nextPath(undefined);
     const { pathname, search } = new URL(referer);

@@ -1,6 +1,6 @@
 /**
- * What BullMQ's event streams tell of a shard since a position: which transactions have changed,
- * and what they are now.
+ * Reads the event streams of BullMQ for a shard from a position on: which transactions have
+ * changed.
  *
  * The streams are trimmed to some ten thousand events. Reading begins with the last event that was
  * read; when that is gone, later ones may be gone, too.
@@ -27,15 +27,15 @@ export interface Changes extends Read {
 }
 
 /**
- * Redis is busy with so many for one to two milliseconds. With fewer at once the reader falls
- * behind a flood, events are trimmed unread, and a repair costs Redis more.
+ * Events that are read at once. They keep Redis busy for one to two milliseconds. With fewer the
+ * reader falls behind a flood, events are trimmed unread, and a repair costs Redis more.
  */
 const eventsAtOnce = 250;
 
 /**
  * Lua: reads the two streams, KEYS 1 and 2, from ARGV 1 and 2 on, at most ARGV 3 events of each;
- * leaves their transactions in `ids`, each once, and begins the answer in `found`. A receipt tells
- * only its end.
+ * leaves their transactions in `ids`, each once, and begins the answer in `found`. Of a receipt
+ * only the end counts.
  *
  * @param told Body of a function of `event`, `id` and `fields` of a signature's event: returns the
  *   id if it counts. It may call `telling`, which counts all that changes what a list shows.
@@ -113,7 +113,7 @@ export const readAnswer = (found: unknown): Read & { readonly rest: readonly unk
   return { position: { signatures, receipts }, gaps, more: more === 1, rest };
 };
 
-/** Where the streams end now. Jobs that are read after this call are at least as new. */
+/** The current ends of the streams. Jobs that are read after this call are at least as new. */
 export const latestEvents = async (redis: RedisClient, keys: ShardKeys): Promise<EventPosition> => {
   const [signatures, receipts] = await Promise.all([
     lastEntryId(redis, keys.signatures('events')),
@@ -122,7 +122,7 @@ export const latestEvents = async (redis: RedisClient, keys: ShardKeys): Promise
   return { signatures, receipts };
 };
 
-/** Resolves when `position` has come to where the streams end now. */
+/** Resolves when `position` has reached the ends that the streams have now. */
 export const untilRead = async (
   redis: RedisClient,
   keys: ShardKeys,

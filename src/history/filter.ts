@@ -1,7 +1,7 @@
 /**
- * What a list is narrowed by. A filter is asked twice: of the facts in the index, to find
- * candidates quickly, and of the row from the job, which decides. The index may be a moment behind,
- * and it keeps hashes and shortened names.
+ * Filters of lists. A filter is applied twice: to the facts in the index, to find candidates
+ * quickly, and to the row from the job, which decides. The index may be a moment behind, and it
+ * keeps hashes and shortened names.
  */
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import type { ProfileName } from '../protocol/requests.ts';
@@ -19,21 +19,24 @@ import {
 } from './packed-row.ts';
 import type { TransactionRow } from './row.ts';
 
-/** Each member narrows; of a list, one entry has to match. */
+/** All members must match; of a list, one entry must match. */
 export interface HistoryFilter {
   readonly states?: readonly SignatureState[] | undefined;
-  /** Codes: 401. Only failed transactions have one. */
+  /** Fault codes, such as 401. Only failed transactions have one. */
   readonly faults?: readonly number[] | undefined;
   readonly apId?: string | undefined;
-  /** With or without the plus sign. */
+  /** A phone number, with or without the plus sign. */
   readonly msisdn?: string | undefined;
   readonly profile?: ProfileName | undefined;
   readonly attemptsAtMost?: number | undefined;
   /** Submitted at or after, milliseconds since the epoch. */
   readonly from?: number | undefined;
-  /** Submitted before. */
+  /** Submitted before, milliseconds since the epoch. */
   readonly to?: number | undefined;
-  /** Part of the MSSP_TransID or AP_TransID (its first 44 bytes); case counts. Empty is none. */
+  /**
+   * A part of the MSSP_TransID, or of the first 44 bytes of the AP_TransID; case-sensitive. An
+   * empty text does not filter.
+   */
   readonly text?: string | undefined;
 }
 
@@ -55,8 +58,8 @@ export const isOver = (
 };
 
 /**
- * @returns `mayMatch`: whether a row of a chunk may match, looking at everything but the text;
- *   `matches`: whether a transaction does.
+ * @returns `mayMatch`: whether a row of a chunk may match, apart from the text; `matches`: whether
+ *   a transaction matches.
  */
 export const createMatcher = (filter: HistoryFilter, retention: Retention, now: number) => {
   const {
@@ -71,7 +74,7 @@ export const createMatcher = (filter: HistoryFilter, retention: Retention, now: 
     text = '',
     ...ignored
   } = filter;
-  // A member that is not compared here would find too much, and replay it.
+  // If a member were not compared here, too much would be found, and replayed.
   ignored satisfies Record<string, never>;
   const states = ofStates && new Set(ofStates.map((state) => stateCodes[state]));
   const faults = ofFaults && new Set(ofFaults);
@@ -93,7 +96,7 @@ export const createMatcher = (filter: HistoryFilter, retention: Retention, now: 
     return submittedAt >= from && submittedAt < to && !isOver(facts, row, retention, now);
   };
 
-  /** Facts decide, except for what they shorten or hash. */
+  /** Compares the facts, and the members themselves where facts are shortened or hashed. */
   const matches = (row: TransactionRow): boolean => {
     const facts = Buffer.alloc(factsWidth);
     packFacts(row, facts);
@@ -106,11 +109,11 @@ export const createMatcher = (filter: HistoryFilter, retention: Retention, now: 
   return { mayMatch, matches };
 };
 
-/** What to look for in the names: of a text longer than they are, as much as they hold. */
+/** The bytes to look for in the names: the text, cut to the length that names have. */
 export const toNeedle = ({ text }: HistoryFilter): Buffer | undefined =>
   text ? Buffer.from(text).subarray(0, apTransIdWidth) : undefined;
 
-/** @returns The rows of a chunk that may match, in order; perhaps some too many. */
+/** @returns The rows of a chunk that may match, in order. Some may not match. */
 export const findRows = (
   facts: Facts,
   names: Buffer,

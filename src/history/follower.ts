@@ -24,7 +24,7 @@ import type { Since } from './scan-queues.ts';
  * more   There is more to do at once.
  * much   Nothing is left, but there was so much that the streams may soon be trimmed.
  * idle   Nothing is left to do.
- * busy   Another process is at it.
+ * busy   Another process does the work.
  */
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
@@ -49,7 +49,7 @@ export interface Followed<At extends EventPosition> {
 
 /** How often events are read before what they tell is handled. */
 const maxReads = 24;
-/** Between two reads, so that accepting and signing go first. */
+/** The pause between two reads, so that accepting and signing go first. */
 const pauseMs = 3;
 /** Few at a time: much data in hand makes garbage collections long, and signing waits for them. */
 const handledAtOnce = 250;

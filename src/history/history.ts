@@ -1,6 +1,6 @@
 /**
- * Past and present transactions for operators: lists, numbers, and what just changed. Rows are
- * found in the index that an indexer keeps (indexer.ts), and read from the jobs.
+ * Past and present transactions for operators: lists, numbers, and recent changes. Rows are found
+ * in the index that an indexer keeps (indexer.ts), and read from the jobs.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { shardOf } from '../transactions/ids.ts';
@@ -39,14 +39,14 @@ export const createHistory = (options: {
   };
 
   return {
-    /** A transaction as it is now, indexed or not. Undefined when its retention is over. */
+    /** The current row of a transaction, indexed or not. Undefined when its retention is over. */
     find,
 
     /**
      * Transactions by filter, newest first. A page may have fewer rows than its limit, even none,
      * and yet a cursor.
      *
-     * @param page `limit` is 1 to 500; `cursor` is that of the page before.
+     * @param page `limit` is 1 to 500; `cursor` comes from the page before.
      * @returns Undefined when the cursor is malformed.
      */
     search: async (
@@ -72,17 +72,17 @@ export const createHistory = (options: {
     /** @param sinceMs Milliseconds since the epoch, at most 31 days ago. */
     overview: (sinceMs: number): Promise<Overview> => overview(redis, shards, sinceMs, now()),
 
-    /** How many requests were refused in the last hour and day. */
+    /** The numbers of requests that were refused in the last hour and in the last day. */
     refused: () => countRefusals(redis, prefix, now()),
 
-    /** Refused requests of all API processes. @param apId Of one application. */
+    /** Refused requests of all API processes. @param apId Only those of this application. */
     refusals: (apId?: string): Promise<Refusals> => readRefusals(redis, prefix, now(), apId),
 
-    /** What runs. */
+    /** The running processes of the service. */
     processes: (): Promise<readonly ProcessReport[]> => readProcesses(redis, prefix, now()),
 
     /**
-     * Makes the index from the jobs alone. Searches use the old one meanwhile.
+     * Rebuilds the index from the jobs. Searches use the old one meanwhile.
      *
      * @throws When another process rebuilds it, or the signal is aborted; the old index then stays.
      */

@@ -1,7 +1,7 @@
 /**
- * The writes to the index of one shard. Each is one script, and only writes if the index still
- * stands where the writer believes: two processes, or one that slept, cannot undo each other's
- * work.
+ * The writes to the index of one shard. Each is one script, and writes only if the index still has
+ * the position that the writer knows. So two processes, or one that was paused, cannot undo each
+ * other's work.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
@@ -77,7 +77,7 @@ redis.call('HDEL', KEYS[1], 'building')
 redis.call('HSET', KEYS[1], '${leftField}' .. ARGV[1], '')
 return 1`;
 
-/** Small enough that no script keeps others waiting for long. */
+/** The sizes of one script, small enough that other commands do not wait long. */
 const maxWrites = 250;
 const maxDrops = 100;
 
@@ -93,7 +93,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
     for (const some of split(chunks, maxDrops)) {
       await redis.unlink(...some.flatMap((chunk) => [facts(chunk), names(chunk)]));
     }
-    // Its counters expire.
+    // The counters of the generation expire by themselves.
     await redis.unlink(at, meta, spans);
   };
 
@@ -134,8 +134,8 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
      * Writes to the generation in use and moves on, from a position that this process has read or
      * written.
      *
-     * @returns Where the index stands now; undefined when another process has written meanwhile:
-     *   then `to` is not reached, and the events still tell what is missing.
+     * @returns The new position of the index; undefined when another process has written meanwhile.
+     *   Then `to` is not reached, and the events are read again.
      */
     write: async (
       from: Position,
@@ -171,10 +171,10 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
       return true;
     },
 
-    /** How many transactions a generation has. */
+    /** The number of transactions in a generation. */
     size: async (generation: number): Promise<number> => redis.hlen(keys.generation(generation).at),
 
-    /** Takes rows out, if they still are what was read. */
+    /** Removes rows that are still as they were read. */
     remove: async (
       generation: number,
       rows: readonly { readonly number: number; readonly facts: Uint8Array; readonly id: string }[],
@@ -194,7 +194,7 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
       );
     },
 
-    /** @returns A new generation, not in use yet. What earlier rebuilds left is removed. */
+    /** Removes the remains of earlier rebuilds. @returns A new generation, not in use yet. */
     beginGeneration: async (): Promise<number> => {
       const unfinished = Number((await redis.hget(keys.state, 'building')) ?? 0);
       if (unfinished > 0) await giveUp(unfinished);

@@ -17,7 +17,7 @@ const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
   .join(', ');
 
-/** Of a request that is parsed inside Redis. It is a few hundred as a rule. */
+/** The largest request that is parsed inside Redis. Most have a few hundred bytes. */
 const maxBytes = 8192;
 
 /**
@@ -94,8 +94,8 @@ tellChanges(ARGV[6], writeRows(ARGV[5], taken, allFacts, allNames, tonumber(ARGV
 return found`;
 
 /**
- * Reads events and indexes what they tell of, where it was just submitted. Jobs that are read after
- * this call are at least as new as the events.
+ * Reads events and indexes their jobs that were just submitted. Jobs that are read after this call
+ * are at least as new as the events.
  *
  * @param stands Where the index stands. It stays there: if the rest cannot be written, all of this
  *   is read and indexed again, with the same result.

@@ -1,9 +1,9 @@
 /**
- * Keeps the search index: follows the events of the queues and writes what they tell.
+ * Keeps the search index: follows the events of the queues and writes the changes.
  *
  * Accepting and signing neither wait for it nor write for it. The index can be made from the jobs
- * at any time, so an indexer that falls behind or was not running finds out what it has missed. One
- * process at a time follows a shard (leader-task.ts).
+ * at any time, so an indexer that falls behind or was not running can catch up. One process at a
+ * time follows a shard (leader-task.ts).
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { untilRead } from './events.ts';
@@ -15,16 +15,16 @@ import { createLeaderTask } from './leader-task.ts';
 import { sweepDueIn, sweepShard } from './sweep.ts';
 
 export interface IndexerOptions {
-  /** A connection that outlasts any absence of Redis. */
+  /** A connection that reconnects without end. */
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: number;
   readonly retention: Retention;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
-  /** Pause when there were no events; default 200. A list shows changes so much later. */
+  /** The pause when there were no events, and so the delay of changes in a list. Default 200. */
   readonly pollMs?: number;
-  /** How long after its last sign of life another process takes over; default 5000. */
+  /** The length of the lease, after which another process takes over. Default 5000. */
   readonly leaseMs?: number;
 }
 
@@ -64,19 +64,19 @@ export const createIndexer = (options: IndexerOptions) => {
     start: (): void => {
       for (const { start } of indexers) start();
     },
-    /** Finishes the step in hand and lets others take over at once. */
+    /** Finishes the current step, and lets another process take over at once. */
     close: async (): Promise<void> => {
       await Promise.all(indexers.map(({ close }) => close()));
     },
-    /** Resolves when all that happened before the call is indexed, by whatever process. */
+    /** Resolves when all changes from before the call are indexed, by any process. */
     idle: async (): Promise<void> => {
       await Promise.all(indexers.map(({ idle }) => idle()));
     },
     /**
-     * Takes out what is over. The leading process also does it by itself, as often as transactions
-     * are kept and at least every hour.
+     * Removes rows whose retention is over. The leading process also does it by itself: once in the
+     * retention time, and at least every hour.
      *
-     * @returns How many transactions.
+     * @returns The number of removed rows.
      */
     sweep: async (): Promise<number> => {
       const removed = await Promise.all(indexers.map(({ sweep }) => sweep()));

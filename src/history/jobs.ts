@@ -1,9 +1,9 @@
 /**
- * Reads what rows are made of. Many jobs are read by one script: a command for each would cost this
- * process more than all else that it does with them.
+ * Reads the fields of jobs from which rows are made. Many jobs are read by one script: a command
+ * for each would cost this process more than all its other work on them.
  *
- * The jobs' keys are not declared, because they depend on what is found; they share the slot of the
- * key that is.
+ * The keys of the jobs are not declared, because they depend on what is found. They share the slot
+ * of the declared key.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
@@ -65,7 +65,7 @@ export const readRows = async (
   return ids.map((id, index) => rowOf(id, jobs[index] ?? []));
 };
 
-/** What is to be written of these transactions, as they are now, oldest first. */
+/** The current entries of these transactions for the index, oldest first. */
 export const readEntries = async (
   redis: RedisClient,
   keys: ShardKeys,

@@ -1,6 +1,7 @@
 /**
- * A task that one process at a time does, step by step. It holds a lease. The others ask for the
- * lease now and then; when its holder dies, another process goes on within the length of a lease.
+ * A task that one process at a time does, step by step, while it holds a lease. The others ask for
+ * the lease at intervals. When its holder dies, another process goes on within the length of a
+ * lease.
  *
  * A lease may lapse unnoticed, so a step must do no harm when it is done twice.
  */
@@ -25,14 +26,14 @@ export const createLease = (redis: RedisClient, key: string, ttlMs: number) => {
 const afterErrorMs = 1000;
 
 export const createLeaderTask = (options: {
-  /** A connection that outlasts any absence of Redis. */
+  /** A connection that reconnects without end. */
   readonly redis: RedisClient;
-  /** Of the lease. */
+  /** The key of the lease. */
   readonly key: string;
-  /** How long after its last sign of life another process takes over; default 5000. */
+  /** The length of the lease, after which another process takes over. Default 5000. */
   readonly leaseMs?: number | undefined;
   readonly onError: (error: Error) => void;
-  /** `close` waits so long for a step; default 2000. */
+  /** The longest time that `close` waits for a step. Default 2000. */
   readonly closeTimeoutMs?: number;
 }) => {
   const { redis, key, leaseMs = 5000, onError, closeTimeoutMs = 2000 } = options;
@@ -70,15 +71,17 @@ export const createLeaderTask = (options: {
   };
 
   return {
-    /** Ask between two parts of a long step. On false, leave the rest to other processes. */
+    /**
+     * To be asked between two parts of a long step. On false, stop and leave the rest to others.
+     */
     mayGoOn,
     /** Aborted at `close`. A long step should end then, and may throw. */
     signal,
-    /** @param step Returns after how many milliseconds it wants to be called again. */
+    /** @param step Returns the number of milliseconds until its next call. */
     start: (step: () => Promise<number>): void => {
       running ??= run(step);
     },
-    /** Finishes the step in hand and lets others take over at once. */
+    /** Finishes the current step, and lets another process take over at once. */
     close: async (): Promise<void> => {
       closing.abort();
       if (running !== undefined) await settlesWithin(running.then(lease.release), closeTimeoutMs);

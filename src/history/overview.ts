@@ -1,8 +1,8 @@
 /**
- * What happened lately, by the counters of minutes or hours, and what is in the queues now.
+ * Counts recent transactions, from the counters of minutes or hours, and the jobs in the queues.
  *
  * Each attempt that ended is counted: a transaction that failed and was replayed counts as failed
- * and as signed, if the indexer looked in between (a few times a second). A rebuild only knows the
+ * and as signed, if the indexer read it in between (a few times a second). A rebuild knows only the
  * last end of each.
  */
 import { faultTable, isFaultCode } from '../protocol/fault.ts';
@@ -16,7 +16,7 @@ const maxParts = 60;
 type Counts = Record<string, number>;
 
 /**
- * KEYS: the state. ARGV: prefix of the counters' keys, the first, the last, how many in a part. A
+ * KEYS: the state. ARGV: prefix of the counters' keys, the first, the last, the number in a part. A
  * day has 1440 minutes, so they are added up in Redis.
  */
 const partsScript = `
@@ -127,7 +127,7 @@ export const overview = async (
     /** The beginning of a minute or an hour, milliseconds since the epoch. */
     since: first * ms,
     ...totals(all),
-    /** Most frequent first. */
+    /** The faults with their counts, most frequent first. */
     faults: numbered(all, 'f')
       .map(([code, count]) => ({
         code,
@@ -135,7 +135,7 @@ export const overview = async (
         count,
       }))
       .toSorted((a, b) => b.count - a.count || a.code - b.code),
-    /** How long attempts took to be signed, milliseconds, within five per cent. */
+    /** Percentiles of the durations of signed attempts, milliseconds, within five per cent. */
     timeToSignMs: percentilesIn(all),
     /** Jobs that wait for a worker, are with one, or sleep until an answer or a deadline. */
     queue: { waiting, active, delayed },

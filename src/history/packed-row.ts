@@ -11,9 +11,9 @@
  *     names   0 job id   36 AP_TransID
  *
  * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this, also a
- * meaning for the free byte, needs a new `layout`: an index of another layout is not read, and one
- * is built anew. The release that raises it also removes the earlier one. A script packs the same
- * bytes (index-submitted.ts).
+ * use of the free byte, needs a new `layout`: an index of another layout is not read, and a new one
+ * is built. The release that raises it also removes the earlier one. A script packs the same bytes
+ * (index-submitted.ts).
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -25,7 +25,7 @@ export const layout = 2;
 export const rowsInChunk = 1000;
 export const factsWidth = 40;
 export const namesWidth = 80;
-/** MSSP_TransIDs have 20; a failed job that was added under a UUID is found, too. */
+/** Bytes of a job id: 20 of an MSSP_TransID, or 36 of a UUID that another program has used. */
 export const idWidth = 36;
 /** Bytes (UTF-8) of an AP_TransID that are searched. */
 export const apTransIdWidth = namesWidth - idWidth;
@@ -50,11 +50,14 @@ export const profileCodes: Readonly<Record<ProfileName, number>> = {
   'MID/v1/OtpProfileText': 9,
 };
 
-/** SHA-1, because scripts in Redis have it as well. */
+/** A hash of an AP_ID, 32 bits. It uses SHA-1, because scripts in Redis have it as well. */
 export const hashApId = (apId: string): number =>
   Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
 
-/** A double holds fifteen digits exactly, which is all that E.164 allows. Anything else is 0. */
+/**
+ * An MSISDN as a number; 0 for any other text. A double holds fifteen digits exactly, the maximum
+ * of E.164.
+ */
 export const msisdnNumber = (msisdn: string): number =>
   /^\d{1,15}$/.test(msisdn) ? Number(msisdn) : 0;
 
@@ -72,7 +75,7 @@ const at = {
 const maxAttempt = 255;
 const max32 = 0xff_ff_ff_ff;
 
-/** @param bytes Zeros, from `from` on. */
+/** @param bytes The target, which has zeros from `from` on. */
 export const packFacts = (row: TransactionRow, bytes: Buffer, from = 0): void => {
   const { tookMs } = row;
   bytes[from + at.state] = stateCodes[row.state];
@@ -87,13 +90,13 @@ export const packFacts = (row: TransactionRow, bytes: Buffer, from = 0): void =>
     bytes.writeUInt32LE(Math.min(Math.max(tookMs, 1), max32), from + at.tookMs);
 };
 
-/** Other ids are not kept: they are too long, or hold the byte that ends a shorter one. */
+/** Whether an id fits into the names of a row: not too long, and without a zero byte. */
 export const isKeptId = (id: string): boolean =>
   Buffer.byteLength(id) <= idWidth && !id.includes('\0');
 
 /**
  * @param id See {@link isKeptId}.
- * @param bytes Zeros, from `from` on.
+ * @param bytes The target, which has zeros from `from` on.
  */
 export const packNames = (id: string, apTransId: string, bytes: Buffer, from: number): void => {
   bytes.write(id, from);
@@ -101,7 +104,7 @@ export const packNames = (id: string, apTransId: string, bytes: Buffer, from: nu
   Buffer.from(apTransId).copy(bytes, from + idWidth, 0, apTransIdWidth);
 };
 
-/** What the index is to hold of a transaction; without a row when the job is gone. */
+/** The content of the index for a transaction. `row` is undefined when the job is gone. */
 export interface Entry {
   readonly id: string;
   readonly row: TransactionRow | undefined;

@@ -1,10 +1,10 @@
 /**
- * Where the index of a shard stands: which generation is in use, and up to which event of the two
- * queues it is true.
+ * The position of the index of a shard: the generation in use, and the last event of each of the
+ * two queues that it contains.
  *
- * It is one text, compared and replaced in one step: a writer names the position that it began at,
- * and writes nothing when another has written since. The count of writes tells apart two positions
- * that are otherwise the same.
+ * It is one text, compared and replaced in one step: a writer names the position at which it began,
+ * and writes nothing when another one has written since. The count of writes distinguishes
+ * positions that are otherwise the same.
  */
 export interface Position extends EventPosition {
   readonly generation: number;
@@ -22,7 +22,7 @@ export const beginning = '0-0';
 export const positionText = ({ generation, signatures, receipts, writes }: Position): string =>
   `${generation} ${signatures} ${receipts} ${writes}`;
 
-/** @returns Undefined where there is none. */
+/** @returns Undefined for a missing or malformed text. */
 export const readPosition = (text: string | null | undefined): Position | undefined => {
   const [, generation, signatures, receipts, writes] =
     /^(\d+) (\d+-\d+) (\d+-\d+) (\d+)$/.exec(text ?? '') ?? [];

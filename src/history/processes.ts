@@ -1,6 +1,6 @@
 /**
- * The processes of the service, by their own word: each part says every few seconds that it runs. A
- * part that has said nothing for a while is not shown any more.
+ * The running processes of the service. Each part reports every few seconds that it runs. A part
+ * without a recent report is not shown.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -16,15 +16,15 @@ export interface ProcessReport {
   readonly version: string;
   /** Milliseconds since the epoch, like `at`. */
   readonly startedAt: number;
-  /** Of workers: signatures in hand, and how many there may be at a time. */
+  /** Only for workers: their current signatures; `concurrency` is the maximum. */
   readonly running?: number;
   readonly concurrency?: number;
-  /** When it was last heard of. */
+  /** The time of the last report. */
   readonly at: number;
 }
 
 const sayEveryMs = 5000;
-/** Longer than a process is silent that works. */
+/** Time without a report after which a process counts as gone. */
 const silentMs = 20_000;
 
 const closeTimeoutMs = 1000;
@@ -46,7 +46,7 @@ export const createProcessReports = (options: {
   let isSaying = false;
 
   const say = async (): Promise<void> => {
-    // One at a time, also while Redis is away.
+    // One report at a time, also while Redis is away.
     if (isSaying) return;
     isSaying = true;
     try {
@@ -66,7 +66,7 @@ export const createProcessReports = (options: {
   return {
     close: async (): Promise<void> => {
       clearInterval(timer);
-      // Without Redis it goes away by itself.
+      // Without Redis the report disappears by itself.
       await settlesWithin(redis.hdel(key, id), closeTimeoutMs);
     },
   };
@@ -77,7 +77,7 @@ const readAll = async (redis: RedisClient, prefix: string) =>
     ([id, text]) => [id, JSON.parse(text) as ProcessReport] as const,
   );
 
-/** By host, process and part. */
+/** The processes, ordered by host, process and part. */
 export const readProcesses = async (
   redis: RedisClient,
   prefix: string,

@@ -24,7 +24,7 @@ export const readSpans = async (
     return { chunk: Number(chunk), least: Number(least), greatest: Number(greatest) };
   });
 
-/** @returns The facts, and the names if asked for, of each chunk; empty where it is gone. */
+/** @returns The facts, and on request the names, of each chunk; empty for one that is gone. */
 export const readChunks = async (
   redis: RedisClient,
   generation: GenerationKeys,
@@ -83,7 +83,7 @@ for i = 3, #ARGV do
 end
 return found`;
 
-/** @returns The transactions of rows as they are now; undefined where row or job is gone. */
+/** @returns The current transactions of rows; undefined where row or job is gone. */
 export const readNumbered = async (
   redis: RedisClient,
   keys: ShardKeys,

@@ -14,13 +14,13 @@ import { countAll, scanQueues } from './scan-queues.ts';
 
 export interface RebuildProgress {
   readonly indexed: number;
-  /** Counted before, roughly. */
+  /** An estimate that was counted before. */
   readonly expected: number;
 }
 
 const leaseMs = 30_000;
 
-/** For tidying up: the next sweep or rebuild removes what is left, and the lease lapses. */
+/** Ignores errors while tidying up: the next sweep or rebuild does it, and the lease lapses. */
 const ignored = (): void => undefined;
 
 /** @returns Undefined when another process rebuilds already. */
@@ -46,7 +46,7 @@ export const rebuildShard = async (options: {
       signal?.throwIfAborted();
       const entries = (await readEntries(redis, keys, ids)).filter(({ row }) => row !== undefined);
       check((await lease.hold()) && (await store.build(generation, entries)));
-      // The scan meets some twice.
+      // The scan may meet a job twice, so the rows are counted.
       indexed = await store.size(generation);
       onProgress?.({ indexed, expected });
       // Signing goes first.

@@ -7,9 +7,9 @@
  * others.
  *
  * Anyone can write any AP_ID. So registered names and others are kept apart, and both are bounded:
- * what finds no room is counted by its fault and detail without the name, and what finds no room
- * there either by its fault alone. A sandbox has no registered applications, so all have the room
- * of these: twenty groups were used up by one developer who tried out what is refused.
+ * a request without room is counted by its fault and detail without the name, and if there is no
+ * room either, by its fault alone. A sandbox has no registered applications, so all names get the
+ * room of registered ones: a single developer who tries out refusals fills twenty groups.
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -17,7 +17,7 @@ import { faultTable, isFaultCode } from '../protocol/fault.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
 interface RefusedRequest {
-  /** As the request says, without control characters; undefined when it does not say. */
+  /** The AP_ID in the request, without control characters; undefined when it has none. */
   readonly apId?: string | undefined;
   readonly operation?: string | undefined;
   readonly fault: number;
@@ -34,20 +34,20 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const keptMs = 25 * hourMs;
 /**
- * In five minutes, and in a process between two writes. Names that anyone may invent would make the
- * page slow, so few are kept.
+ * Named groups of each kind in five minutes, and in a process between two writes. Names that anyone
+ * may invent would make the page slow, so few are kept.
  */
 const maxNamed = { registered: 200, others: 20 } as const;
-/** Besides, without a name. Details are our own sentences, of which there are some hundred. */
+/** Further groups without a name. Details are our own sentences, some hundred in all. */
 const maxUnnamed = 100;
-/** Of a kind, on the page. */
+/** Groups of each kind on the page. */
 const maxShown = 200;
-/** In the list, of each kind. */
+/** Entries of each kind in the list of the latest. */
 const maxLatest = 100;
 const maxDetail = 200;
-/** Of an application that is not registered. */
+/** The longest AP_ID of an unregistered application, in characters. */
 const maxApId = 64;
-/** Counts all of a bucket. */
+/** The field that counts all requests of a bucket. */
 const total = 'total';
 
 const keyOf = (prefix: string, kind: Kind, of: number | 'latest'): string =>
@@ -77,7 +77,7 @@ export const createRefusals = (options: {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly isRegistered: (apId: string) => boolean;
-  /** Applications need not be registered. */
+  /** Whether this is a sandbox, in which applications need not be registered. */
   readonly sandbox: boolean;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -136,10 +136,10 @@ export const createRefusals = (options: {
         told.apId !== undefined && isRegistered(told.apId) ? 'registered' : 'others';
       const apId = kind === 'registered' ? told.apId : told.apId?.slice(0, maxApId);
       const groups = pending[kind];
-      // An index would make as many groups as a list can have elements.
+      // With its index each element of a list would make a group of its own.
       const detail = told.detail.replaceAll(/\[\d+\]/g, '[n]').slice(0, maxDetail);
       const named = namedOf(kind);
-      // The most exact one that is there, or has room.
+      // The most exact group that exists, or has room.
       const possible = [
         { request: { apId, operation, fault, detail }, room: named },
         { request: { fault, detail }, room: named + maxUnnamed },
@@ -154,7 +154,7 @@ export const createRefusals = (options: {
         return;
       }
     },
-    /** Writes what is left. */
+    /** Writes the remaining counts. */
     close: writeAll,
   };
 };
@@ -165,7 +165,7 @@ const byCount = (a: Sums, b: Sums): number => b.lastHour - a.lastHour || b.lastD
 const reasonOf = (fault: number): string | undefined =>
   isFaultCode(fault) ? faultTable[fault].reason : undefined;
 
-/** The buckets of the last day, and whether each is of the last hour. */
+/** The buckets of the last day, each with whether it belongs to the last hour. */
 const bucketsOf = (now: number) => {
   const last = Math.floor(now / bucketMs);
   const count = dayMs / bucketMs;
@@ -175,7 +175,7 @@ const bucketsOf = (now: number) => {
   }));
 };
 
-/** How many in all. Much cheaper than {@link readRefusals}. */
+/** Counts all refused requests. Much cheaper than {@link readRefusals}. */
 export const countRefusals = async (
   redis: RedisClient,
   prefix: string,
@@ -193,7 +193,7 @@ export const countRefusals = async (
   return sums;
 };
 
-/** @param apId Of these requests alone. */
+/** @param apId Reads only the requests of this application. */
 export const readRefusals = async (
   redis: RedisClient,
   prefix: string,
@@ -247,11 +247,11 @@ export const readRefusals = async (
 
   const read = await Promise.all(kinds.map(readKind));
   return {
-    /** Of at most an hour and a day, the most frequent of the last hour first. */
+    /** Counts of the last hour and day, those with the most in the last hour first. */
     counts: read
       .flatMap(({ counts }) => counts.toSorted(byCount).slice(0, maxShown))
       .toSorted(byCount),
-    /** Newest first. `count`: so many equal ones in one second. */
+    /** The latest requests, newest first. `count`: the number of equal ones in one second. */
     latest: read.flatMap(({ latest }) => latest).toSorted((a, b) => b.at - a.at),
   };
 };

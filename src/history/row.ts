@@ -1,9 +1,9 @@
 /**
- * A transaction as a list shows it. It is computed from the fields of its job alone, so that the
+ * The row of a transaction in a list. It is computed from the fields of its job alone, so that the
  * index can be made again from the jobs at any time.
  *
- * Other programs write jobs, too, so nothing here relies on their form. What cannot be read is
- * empty, and the transaction is listed all the same: operators look for jobs that cannot be read.
+ * Other programs write jobs, too, so nothing here relies on their form. A member that cannot be
+ * read is empty, and the transaction is still listed: operators look for jobs that cannot be read.
  */
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import { type FaultReason, fault, faultTable, parseFaultLine } from '../protocol/fault.ts';
@@ -12,22 +12,22 @@ import { recordIn } from '../transactions/contract.ts';
 
 export interface TransactionRow {
   readonly msspTransId: string;
-  /** This and the next three are empty where the job's data does not say. */
+  /** This member and the next three are empty when the data of the job has no such value. */
   readonly apId: string;
   readonly apTransId: string;
   /** Digits without the plus sign. */
   readonly msisdn: string;
-  /** As requested. */
+  /** The requested profile. */
   readonly profile: ProfileName | undefined;
   readonly state: SignatureState;
-  /** Of a failed one. */
+  /** The fault of a failed transaction. */
   readonly fault?: { readonly code: number; readonly reason: FaultReason; readonly detail: string };
   readonly attempt: number;
   /** Milliseconds since the epoch. */
   readonly submittedAt: number;
   /** Milliseconds since the epoch; absent while it is open. */
   readonly endedAt?: number;
-  /** How long the last attempt took, milliseconds; absent while it is open, or unknown. */
+  /** The duration of the last attempt, milliseconds; absent while it is open, or unknown. */
   readonly tookMs?: number;
 }
 
@@ -41,7 +41,7 @@ export const jobFields = [
   'returnvalue',
   'progress',
 ] as const;
-/** As HMGET gives them. */
+/** The values of {@link jobFields}, as HMGET returns them. */
 export type StoredFields = readonly (string | null | undefined)[];
 
 export const fieldOf = (
@@ -49,7 +49,7 @@ export const fieldOf = (
   name: (typeof jobFields)[number],
 ): string | null | undefined => fields[jobFields.indexOf(name)];
 
-/** An object from any JSON; without members where it cannot be read. */
+/** Parses a JSON object. Returns an empty object for any other text. */
 export const parsed = (text: string | null | undefined): Record<string, unknown> => {
   if (typeof text !== 'string') return {};
   try {
@@ -64,7 +64,7 @@ export const member = (from: unknown, name: string): unknown =>
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** The end of the year 9999; no clock writes a later time. */
 export const lastTime = 253_402_300_799_999;
-/** Whole milliseconds, as they are compared and written down. */
+/** A time as whole milliseconds; 0 for a value that is no time. */
 const time = (value: unknown): number => {
   const number = Math.trunc(Number(value ?? 0));
   return number > 0 && number <= lastTime ? number : 0;
@@ -74,13 +74,13 @@ const count = (value: unknown, least: number): number => {
   return Number.isSafeInteger(number) && number >= least ? number : least;
 };
 
-/** Any authority will do: `http://mid.vendor.ch/MID/v1/AuthProfile1` ends in its name. */
+/** The profile at the end of a URI of any authority: `http://mid.vendor.ch/MID/v1/AuthProfile1`. */
 const findProfile = (uri: string): ProfileName | undefined =>
   profileNames.find((name) => uri.endsWith(`/${name}`));
 
 const toDigits = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
 
-/** When the attempt began, by the record's own history. */
+/** The beginning of an attempt, from the history in the record; 0 when it is unknown. */
 const begunAt = (record: unknown, attempt: number): number => {
   const history = member(record, 'history');
   if (!Array.isArray(history)) return 0;
@@ -113,7 +113,7 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
   };
   const endedAt = time(finishedOn);
   if (endedAt === 0) {
-    // Its recorded attempt has ended: it waits for the next one.
+    // The recorded attempt has ended, and the transaction waits for the next one.
     const again = count(endedRuns, 0) >= attempt;
     const pending = !again && member(record, 'state') === 'pending';
     return {

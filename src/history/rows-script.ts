@@ -1,7 +1,7 @@
 /** The parts of scripts in Redis that find a row in its chunk, and write rows and counters. */
 import { factsWidth, namesWidth, rowsInChunk, stateCodes } from './packed-row.ts';
 
-/** How long counters are kept: a day by minutes, thirty by hours, and a bit more. */
+/** Units and retention of counters: minutes for 25 hours, hours for 31 days. */
 export const counted = {
   minute: { ms: 60_000, keptMs: 25 * 3_600_000 },
   hour: { ms: 3_600_000, keptMs: 31 * 86_400_000 },
@@ -9,7 +9,7 @@ export const counted = {
 export type CountedUnit = keyof typeof counted;
 /** Durations are counted in buckets, eight to a doubling: a percentile is within five per cent. */
 const bucketsInDoubling = 8;
-/** The middle of a bucket, milliseconds. */
+/** The duration in the middle of a bucket, milliseconds. */
 export const bucketMs = (bucket: number): number => 2 ** ((bucket + 0.5) / bucketsInDoubling);
 
 /** Lua: the widths, and `place(number)`: the chunk of a row and its place in it. */
@@ -24,14 +24,14 @@ end`;
  * Lua: `writeRows(base, ids, facts, names, now)` writes packed rows (packed-row.ts), and
  * returns the ids whose rows have changed; `tellChanges(key, ids)` tells live pages.
  *
- * Counters of a minute and of an hour: `submitted`, `signed`, `f401`, and `t80` for a bucket of how
- * long signing took.
+ * Counters of a minute and of an hour: `submitted`, `signed`, `f401`, and `t80` for a bucket of
+ * signing times.
  *
  * New rows are adjacent, so all of a chunk are written at once. They are written first:
  * an id may occur twice, and the second time its row must be found.
  *
- * Keys of rows and minutes are not declared, because they depend on what is found; they share the
- * state's slot.
+ * Keys of rows and minutes are not declared, because they depend on what is found. They share the
+ * slot of the state.
  */
 export const writeRowsScript = `${chunkScript}
 local gone, openEnd = string.rep('\\0', factsWidth), string.rep('\\0', 8)

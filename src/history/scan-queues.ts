@@ -3,7 +3,7 @@
  * gap the open ones, and those that have ended since a time.
  *
  * A transaction that moves during the scan may be met twice or not at all. Its move is an event,
- * and the caller has noted before where the events stood.
+ * and the caller has noted the position of the events before the scan.
  */
 import { aheadCount } from '../jobs/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -11,13 +11,16 @@ import type { ShardKeys } from './keys.ts';
 import type { EventPosition } from './position.ts';
 
 /**
- * By how much the clocks of machines may differ. Workers stamp ends, Redis stamps events: a scan
- * for ends since an event goes back further by so much.
+ * The largest difference between the clocks of machines. Workers stamp ends, Redis stamps events: a
+ * scan for ends since an event goes back further by this time.
  */
 export const maxClockSkewMs = 60_000;
 
 const maxRead = 1000;
-/** Lists grow at the left: nothing is skipped unless more than this leaves from between. */
+/**
+ * Jobs by which two reads of a list overlap. Lists grow at the left, so none is skipped unless more
+ * jobs than this leave between two reads.
+ */
 const overlap = 50;
 
 async function* scanList(redis: RedisClient, key: string): AsyncGenerator<readonly string[]> {
@@ -46,10 +49,10 @@ interface Ended {
 }
 
 /**
- * Jobs by the time of their end, oldest first. One may come twice; none is skipped when others
- * leave meanwhile, unless more than a thousand ended in one millisecond.
+ * Yields jobs by the time of their end, oldest first. A job may come twice. None is skipped when
+ * others leave meanwhile, unless more than a thousand ended in one millisecond.
  *
- * @param key A queue's `completed` or `failed`.
+ * @param key The key of the set `completed` or `failed` of a queue.
  */
 async function* endedSince(
   redis: RedisClient,
@@ -68,15 +71,15 @@ async function* endedSince(
     yield ended;
     const last = ended.at(-1)?.at ?? from;
     if (ended.length < maxRead) return;
-    // Those of the last millisecond come again, unless they fill a whole read.
+    // The jobs of the last millisecond come again, unless they fill a whole read.
     skip = last === from ? skip + maxRead : 0;
     from = last;
   }
 }
 
 /**
- * From when on a queue is scanned: milliseconds by the clock of the processes that end jobs, 0 for
- * all. A queue that is not named is not scanned.
+ * The time from which each queue is scanned: milliseconds since the epoch, by the clock of the
+ * processes that end jobs; 0 for all jobs. A queue without a time is not scanned.
  */
 export type Since = { readonly [queue in keyof EventPosition]?: number };
 
@@ -86,7 +89,7 @@ const openSets = ['delayed', 'prioritized'];
 
 const idsOf = (ended: readonly Ended[]): readonly string[] => ended.map(({ id }) => id);
 
-/** The ids of transactions; one may come more than once. */
+/** Yields ids of transactions. An id may come more than once. */
 export async function* scanQueues(
   redis: RedisClient,
   keys: ShardKeys,
@@ -115,7 +118,7 @@ export async function* scanQueues(
   yield ahead.filter((id) => !lastWaiting.includes(id));
 }
 
-/** How many jobs a scan will meet, roughly; for progress. */
+/** An estimate of the number of jobs that a scan meets, to show progress. */
 export const countAll = async (redis: RedisClient, keys: ShardKeys): Promise<number> => {
   const pipeline = redis.pipeline();
   for (const set of [...endedSets, ...openSets]) pipeline.zcard(keys.signatures(set));

@@ -1,15 +1,15 @@
 /**
- * A page of transactions.
+ * Searches a page of transactions.
  *
  * Chunks of all shards are searched from the newest on; rows that may match are candidates. Chunks
  * are not quite in order: clocks differ, and a rebuild meets transactions by the time of their end.
- * So a candidate is ready when no chunk is left that could hold a newer one. Ready ones are read
- * from their jobs, which decide: the index may be a moment behind.
+ * So a candidate is ready when no chunk is left that could hold a newer one. Ready candidates are
+ * read from their jobs, which decide: the index may be a moment behind.
  *
  * One page searches a limited number of rows. If that does not fill it, it ends early, and its
  * cursor goes on from there. A chunk that the next page would have to search again does not count:
- * chunks that span much time, by one old transaction among new ones, are all searched for one page.
- * So each page that ends early leaves half of what it has searched behind.
+ * chunks that span much time, because of one old transaction among new ones, are all searched for
+ * one page. So at least half of the chunks of a page that ends early need not be searched again.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { createMatcher, findRows, type HistoryFilter, type Retention, toNeedle } from './filter.ts';
@@ -21,11 +21,11 @@ import type { TransactionRow } from './row.ts';
 
 export interface Page {
   readonly rows: readonly TransactionRow[];
-  /** Of the next page; absent when this was the last one. */
+  /** The cursor of the next page; absent on the last page. */
   readonly cursor?: string;
   /**
-   * How many transactions the index has by this filter. Only where counting costs nothing: on a
-   * first page that has searched all rows, and without a filter.
+   * The number of transactions in the index that match. Present only where counting costs nothing:
+   * on a first page that has searched all rows, and without a filter.
    */
   readonly total?: number;
 }
@@ -37,12 +37,12 @@ interface SearchOptions {
   readonly now: () => number;
 }
 
-/** 400 000 rows, 16 MB of facts; more if the next page would be spared less than half. */
+/** Chunks of a page: 400 000 rows, 16 MB of facts. More if the next page would repeat over half. */
 const maxChunks = 400;
-/** Jobs that are read for a page when most are gone; also the most candidates that are kept. */
+/** Jobs that are read for a page when most are gone; also the maximum of kept candidates. */
 const maxReads = 2000;
 const readsAtOnce = 50;
-/** Read together; twice as many each time, because most pages are full after the first few. */
+/** Chunks of the first read; each further read doubles them, as most pages need only a few. */
 const firstChunks = 2;
 const chunksAtOnce = 32;
 const maxRounds = 3;
@@ -57,7 +57,7 @@ interface Place {
 const compare = (a: Place, b: Place): number =>
   b.submittedAt - a.submittedAt || b.shard - a.shard || b.number - a.number;
 
-/** A cursor is the last place of a page. */
+/** Writes a cursor: the last place of a page. */
 const writeCursor = ({ submittedAt, shard, number }: Place): string =>
   [submittedAt, shard, number].map((part) => part.toString(36)).join('.');
 
@@ -123,12 +123,12 @@ const searchOnce = async (
   const rows: TransactionRow[] = [];
   let waiting: Place[] = [];
   let candidates = 0;
-  /** Candidates that have been looked at. */
+  /** The number of candidates that have been read. */
   let passed = 0;
   let scanned = 0;
   let last: Place | undefined;
   let reads = 0;
-  /** Something that was listed was not there. */
+  /** Whether something that was listed was not found. */
   let missing = false;
 
   const byShard = <T extends { readonly shard: number }>(
@@ -168,7 +168,7 @@ const searchOnce = async (
       }
     });
 
-  /** Reads the jobs of candidates. @returns How many of them it took to fill the page. */
+  /** Reads the jobs of candidates. @returns The number of candidates that were used. */
   const take = async (ready: readonly Place[]): Promise<number> => {
     const found = new Map<Place, TransactionRow | undefined>();
     await byShard(ready, async ({ keys, generation }, mine) => {
@@ -198,7 +198,7 @@ const searchOnce = async (
     const ready = unready === -1 ? waiting.length : unready;
     let taken = 0;
     while (rows.length < limit && taken < ready && reads < maxReads) {
-      // When some were gone, many may be: then more are read than are wanted.
+      // When some jobs were gone, many may be: then more are read than the page needs.
       const many = reads === 0 ? limit : Math.max(limit - rows.length, readsAtOnce);
       const some = waiting.slice(taken, Math.min(taken + many, ready));
       reads += some.length;
@@ -210,7 +210,7 @@ const searchOnce = async (
     const isFull = rows.length >= limit || reads >= maxReads;
     if (isFull || seenAll || isEnough(chunks, scanned, unseen)) {
       const more = candidates > passed || !seenAll;
-      // Otherwise the next page begins with all that were submitted at the time of the next chunk.
+      // Otherwise the next page begins with the transactions of the newest time not searched yet.
       const goOn = isFull
         ? last
         : { submittedAt: unseen, shard: Number.MAX_SAFE_INTEGER, number: 0 };
@@ -236,7 +236,7 @@ export const search = async (
     const opened = await open(options);
     const { missing, ...found } = await searchOnce(options, opened, filter, page.limit, start);
     if (missing && round < maxRounds) {
-      // Perhaps a rebuild has just replaced what was being read.
+      // A rebuild may just have replaced the generation that was being read.
       const since = await open(options);
       if (opened.some((shard, index) => shard?.generation.base !== since[index]?.generation.base))
         continue;

@@ -1,7 +1,7 @@
 /**
- * Takes rows out of the index: of transactions whose retention is over, and of those whose job is
- * gone without an event, because BullMQ does not name the jobs that it removes in bulk. Also
- * removes what a rebuild has left.
+ * Removes rows from the index: those of transactions whose retention is over, and those whose job
+ * is gone without an event, because BullMQ does not name the jobs that it removes in bulk. It also
+ * removes the remains of a rebuild.
  */
 import type { RedisClient } from '../redis/connect.ts';
 import { isOver, type Retention } from './filter.ts';
@@ -10,10 +10,10 @@ import type { ShardKeys } from './keys.ts';
 import { readFacts, readId, rowsInChunk } from './packed-row.ts';
 import { readChunks } from './reading.ts';
 
-/** When a transaction is open for longer than this, its job is looked for. */
+/** Time after which a sweep checks whether the job of an open transaction still exists. */
 const openMs = 86_400_000;
 
-/** The longer retention, within bounds: all rows are read each time. */
+/** The time between two sweeps: the longer retention, 10 s to 1 h. A sweep reads all rows. */
 const sweepEveryMs = ({ signedMs, failedMs }: Retention): number =>
   Math.min(Math.max(signedMs, failedMs, 10_000), 3_600_000);
 
@@ -21,7 +21,7 @@ const sweepEveryMs = ({ signedMs, failedMs }: Retention): number =>
  * The time of the last sweep is stored, because processes may restart more often than it is due. A
  * time in the future was written by a clock that was ahead.
  *
- * @returns After how many milliseconds the next one is due; 0 when it is.
+ * @returns The milliseconds until the next sweep is due; 0 when it is due.
  */
 export const sweepDueIn = async (
   redis: RedisClient,
@@ -34,7 +34,7 @@ export const sweepDueIn = async (
   return swept > now ? 0 : Math.max(0, swept + sweepEveryMs(retention) - now);
 };
 
-/** @returns How many rows were taken out. */
+/** @returns The number of removed rows. */
 export const sweepShard = async (options: {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;

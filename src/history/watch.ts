@@ -1,9 +1,9 @@
 /**
- * Tells an open page which transactions have changed, soon after the index knows. A process asks
- * each shard twice a second, however many pages are open, and not at all while there is none.
+ * Tells open pages which transactions have changed, soon after the index has the change. A process
+ * asks each shard twice a second for all open pages together, and not at all while none is open.
  *
- * The end of the changes is asked at once, on the connection that reads lists: a page that watches
- * first and reads then misses nothing. Where that fails, everything may have changed.
+ * The end of the list of changes is read at once, on the connection that reads lists: a page that
+ * watches first and then reads misses nothing. If that read fails, everything may have changed.
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -18,7 +18,7 @@ export type Change =
 type ChangeListener = (change: Change) => void;
 
 const lookEveryMs = 500;
-/** More at one look are `many`. */
+/** Ids of one read; more of them are told as `many`. */
 const maxIds = 200;
 const entriesAtOnce = 50;
 
@@ -72,7 +72,7 @@ export const createWatch = (
   };
 
   return {
-    /** Tells the listener what changes from now on. @returns A function that stops it. */
+    /** Tells the listener of changes from now on. @returns A function that stops it. */
     watch: (listener: ChangeListener): (() => void) => {
       listeners.add(listener);
       if (!running) {

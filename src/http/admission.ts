@@ -1,5 +1,5 @@
 /**
- * How many requests a process takes on, and which it refuses.
+ * Limits the requests that a process takes on, and refuses the others.
  *
  * A process that takes on everything becomes slow for everyone: commands to Redis time out, and
  * callers get an internal error about a request that may have been accepted. So a bounded number is
@@ -8,15 +8,15 @@
  * Fault and means that nothing was accepted.
  *
  * Only signature requests bring new work. Status, receipt and profile requests concern accepted
- * work: they take turns with signature requests and have as much room again. A caller who waits for
- * a person costs a socket and a promise; many more of them fit, and they are counted apart.
+ * work: they take turns with signature requests and have as much room again. A caller that waits
+ * for a person costs a socket and a promise; many more of them fit, and they are counted apart.
  *
  * No application takes the room of others. Each may have three times as many requests in hand, and
  * waiting callers, as room is left: one that floods leaves a quarter of the room, two leave a
  * seventh. Turns go round among the applications. Requests that are refused because of their
- * application have been read; the others have not. The AP_ID is believed before its password is
- * checked, so an abuser harms only the name that it uses. Anyone can invent unregistered names, so
- * all of them together have a fixed number of shares, and a name always has the same one.
+ * application have been read; the others have not. The AP_ID counts before its password is checked,
+ * so an abuser harms only the name that it uses. Anyone can invent unregistered names, so all of
+ * them together have a fixed number of shares, and a name always has the same one.
  */
 import { type Fault, fault } from '../protocol/fault.ts';
 import type { Operation } from '../protocol/parse.ts';
@@ -27,14 +27,17 @@ export const busyFault = fault(
   900,
   'The service is overloaded: this request was not accepted, try again later',
 );
-/** For operators the log and `/readyz` say why. Callers learn only that it is not their number. */
+/**
+ * The fault while the certificate authority is lost. It tells callers only that the number is not
+ * the cause. The log and `/readyz` give operators the reason.
+ */
 export const unableFault = fault(
   900,
   'The service cannot sign at the moment: this request was not accepted, try again later',
 );
-/** Whether it is one that the admission has counted. */
+/** Whether a fault is one of the admission, which has already counted it. */
 export const isOfAdmission = (why: Fault): boolean => why === busyFault || why === unableFault;
-/** For clients that understand `Retry-After`. */
+/** The value of the header `Retry-After`. */
 export const retryAfterSeconds = 1;
 
 /** Why the process refused; for the log. */
@@ -50,12 +53,12 @@ export type Shortage =
 export interface Refusals {
   readonly count: number;
   readonly shortage: Shortage;
-  /** As the request says. */
+  /** The AP_ID in the request; undefined when there is none, or it was not read. */
   readonly apId: string | undefined;
 }
 
 export interface Place {
-  /** From here on the request only waits for a person. */
+  /** To be called when the request is accepted: from then on it only waits for a person. */
   readonly onAccepted: () => void;
   /**
    * Gives the place up while a password is computed, or for good when the request is refused before
@@ -73,11 +76,11 @@ export interface Admission {
    */
   refuses(operation: Operation, apId?: string): boolean;
   /**
-   * @param apId As the request says; undefined when it does not say.
+   * @param apId The AP_ID in the request; undefined when it has none.
    * @returns Undefined when the request is refused; a promise when it has to wait for its turn.
    */
   enter(operation: Operation, apId?: string): Place | undefined | Promise<Place | undefined>;
-  /** What a caller is told whose request was refused just now. */
+  /** The fault for a request that was refused just now. */
   refusalOf(operation: Operation): Fault;
 }
 
@@ -93,11 +96,11 @@ interface AdmissionOptions {
   readonly isAuthorityLost: () => boolean;
   /** Asked for each request. */
   readonly isRegistered: (apId: string) => boolean;
-  /** At most once a second: refusals since then, by reason and application. */
+  /** Called at most once a second with the refusals since the last call. */
   readonly onRefused: (refusals: readonly Refusals[]) => void;
 }
 
-/** A single application that floods takes three quarters of the room. */
+/** Each application may have this many times the free room: a single flood takes 3/4 of all. */
 const partOfFree = 3;
 /**
  * Requests that are worked on at a time. More would not be faster, because one Redis connection
@@ -105,22 +108,22 @@ const partOfFree = 3;
  * when the process is short of CPU.
  */
 const atOnce = 128;
-/** Of one application while another one asks: more would delay the answers of the others. */
+/** Requests of one application that are worked on while another one asks. More would delay it. */
 const atOnceOfOne = 4;
 /** Shares of all unregistered names together: few beside the registered ones. */
 const sharesOfUnregistered = 16;
-/** An application asks while a request of it was admitted within this time. */
+/** Time for which an application counts as asking after an admitted request. */
 const askedMs = 10_000;
-/** After such a wait for a turn the process is behind, and new signature requests are refused. */
+/** Wait for a turn after which the process counts as behind and refuses signature requests. */
 const behindMs = 1000;
-/** After such a wait for a turn the request itself is refused. */
+/** Wait for a turn after which the request itself is refused. */
 const maxWaitMs = 3000;
 const lookEveryMs = 100;
 const reportEveryMs = 1000;
 /** Reasons and applications in one report; further ones are counted by their reason alone. */
 const maxReported = 20;
 
-/** Monotonic: the clock of the machine may be set. */
+/** The monotonic time in milliseconds, because the clock of the machine may be set. */
 const now = (): number => performance.now();
 
 /** The top bits of FNV-1a, over no more characters than a registered name can have. */
@@ -133,7 +136,7 @@ const numberOf = (apId: string): number => {
 
 type Lane = 'sign' | 'other';
 
-/** A registered AP_ID, a number for those that are not, undefined for requests without one. */
+/** A registered AP_ID, a number for an unregistered one, undefined for a request without one. */
 type Owner = string | number | undefined;
 
 /** What one owner has in hand. Owners without anything have no entry. */
@@ -195,7 +198,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     if (isAuthorityLost()) return 'the certificate authority is lost';
     if (inHand.sign >= maxInHand) return 'requests in hand';
     if (waitingCallers >= maxWaitingCallers) return 'callers waiting';
-    // Those in hand are about to be added.
+    // Requests in hand are about to be added to the backlog.
     return backlog.size() + inHand.sign >= maxBacklogInAll ? 'transactions waiting' : undefined;
   };
 
@@ -238,7 +241,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
   /** Only for admitted requests: others could keep each application at its part. */
   const noteAsked = ({ owner }: Share): void => company.note(owner);
 
-  /** Whether it may work on one more now. */
+  /** Whether one more request of this owner may be worked on now. */
   const mayWork = ({ owner, working: own }: Share): boolean => {
     if (working >= atOnce) return false;
     return own < atOnceOfOne || company.isAlone(owner);

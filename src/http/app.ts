@@ -27,14 +27,14 @@ export interface AppOptions extends ServiceRoutesOptions, Pick<RootCertificatesO
   readonly readiness: readonly HealthCheck[];
   readonly documentation: DocumentationOptions;
   /** Routes of other rooms. */
-  // biome-ignore lint/suspicious/noExplicitAny: what they need from the server is theirs to know.
+  // biome-ignore lint/suspicious/noExplicitAny: only the routes know what they need of the server.
   readonly more: readonly Hono<any>[];
 }
 
-/** The library answers HEAD by the route of GET. */
+/** The methods to look for. HEAD is answered by the route of GET. */
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** For `Allow` (RFC 9110 15.5.6). @returns Undefined where the method is not what is wrong. */
+/** The value of `Allow` (RFC 9110 15.5.6); undefined when the method is not the error. */
 const methodsAt = (app: Hono, { path, method }: HonoRequest): string | undefined => {
   const found = methods.filter((each) =>
     // Middleware is there for all methods.
@@ -47,7 +47,7 @@ const methodsAt = (app: Hono, { path, method }: HonoRequest): string | undefined
 export const createApp = (options: AppOptions) => {
   const { routes, refuseOther } = createServiceRoutes(options);
   const pages = new Hono();
-  // For paths that are written in an unusual way, with escapes.
+  // The routes match paths with unusual escapes, which the table of fixed paths misses.
   pages.route('/', routes);
   pages.route('/', createRootCertificateRoutes(options));
   pages.route('/', createHealthRoutes(options.readiness));

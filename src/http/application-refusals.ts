@@ -1,5 +1,5 @@
 /**
- * How requests of applications beside the signature interface are refused (application-route.ts).
+ * The refusals of application requests beside the signature interface (application-route.ts).
  */
 import type { FaultCode } from '../protocol/fault.ts';
 import { busyFault, unableFault } from './admission.ts';
@@ -9,10 +9,10 @@ import { retryHeader } from './refusal.ts';
 /** Status, code for programs, sentence for people, and the fault that the log counts it as. */
 export type Refusal = readonly [status: number, error: string, message: string, fault: FaultCode];
 
-/** The admission counts and logs it. */
+/** The admission has refused the request, and counts and logs it. */
 export const busy: Refusal = [503, 'busy', busyFault.detail, 900];
 export const unable: Refusal = [503, 'busy', unableFault.detail, 900];
-/** The same as {@link busy} for what the admission has not refused. */
+/** The same answer as {@link busy}, for a refusal that did not come from the admission. */
 export const noRoom: Refusal = [...busy];
 export const away: Refusal = [
   503,

@@ -47,7 +47,8 @@ const scheme = /^[a-z][a-z0-9+.-]*$/i;
  * colon: its scheme would be taken for the AP_ID and the rest for the password. Encoded, a password
  * has no slash and no colon. A registered application may send a colon that is not encoded.
  *
- * @returns `unencoded` for such a header; undefined for one that is none, or cannot be decoded.
+ * @returns `unencoded` for such a header; undefined for a missing header or one that cannot be
+ *   decoded.
  */
 const readBasic = (
   header: string | undefined,
@@ -93,7 +94,8 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     operation: Operation,
     credentials: { readonly apId: string; readonly apPassword: string },
   ): Promise<{ readonly place: Place } | Refusal> => {
-    // Logins come from inside: counting others in their name would refuse them.
+    // The AP_ID of a login is internal: requests from outside that claim it must not count as
+    // logins.
     const apId = isLogin(credentials.apId) ? undefined : credentials.apId;
     let place = await admission.enter(operation, apId);
     if (place === undefined) return refusedBy(operation);
@@ -116,7 +118,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
         },
       );
     const proven = await proof().catch((error: unknown) => {
-      // Redis is away: the call could not be counted.
+      // Without Redis the rate limit could not be checked.
       place?.leave();
       throw error;
     });
@@ -145,7 +147,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     if (credentials === undefined) return unauthorized;
     if (credentials === 'unencoded') return unencoded;
     if (admission.refuses(operation)) return refusedBy(operation);
-    // Before the request has a place: a body may be slow to come.
+    // Read before the request takes a place, because a body may be slow to come.
     const body = await read(c);
     const caller = await authorize(c, operation, credentials);
     if (!('place' in caller)) return caller;
@@ -157,8 +159,8 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
   };
 
   /**
-   * @param path As it is logged: an id or a name may be anything that a caller has sent.
-   * @param read Its body: `readJson`, or `readNothing`.
+   * @param path The path for the log, without ids and names: a caller may send anything as these.
+   * @param read Reads the body: `readJson`, or `readNothing`.
    */
   const serve = async (
     c: RouteContext,

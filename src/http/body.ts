@@ -12,7 +12,7 @@ import {
   readBody,
 } from '../request-body.ts';
 
-/** Of all routes. `incoming` is there when the request came over a socket. */
+/** The Hono environment of all routes. `incoming` is set for a request from a socket. */
 export interface Environment {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
@@ -42,7 +42,7 @@ export const createJsonReader = (limits: BodyLimits) => {
 
   return (c: Context<Environment>): Checked<unknown> | Promise<Checked<unknown>> => {
     const incoming = c.env?.incoming;
-    // From Node: `Request` would first copy all headers into a `Headers` object.
+    // Read from Node's request: `Request` would first copy all headers into a `Headers` object.
     const type = incoming?.headers['content-type'] ?? c.req.header('content-type');
     if (!isInUtf8(type, 'application/json')) return notJson;
     const coding =

@@ -3,8 +3,8 @@
  * so in a header.
  *
  * An application is known by the fingerprint of its certificate, and the handshake proves that the
- * client has the key. Who issued the certificate, and until when, is not looked at: many are
- * self-signed, and two of one customer may have the same subject, of which a chain finds only one.
+ * client has the key. Issuer and validity are not checked: many certificates are self-signed, and
+ * two of one customer may have the same subject, of which a chain finds only one.
  *
  * The header is believed only from the proxy's address, and counts there also where the proxy shows
  * a certificate of its own to us. It may hold a SHA-256 fingerprint in hex, a URL-encoded PEM

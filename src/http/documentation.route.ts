@@ -45,7 +45,7 @@ const answerPage = async (c: Context, page: Html, status: 200 | 404 | 405): Prom
   return c.html(await page, status);
 };
 
-/** For a person: a browser says that it wants HTML. @returns Undefined for a program. */
+/** The page for an unknown address; undefined when the client does not ask for HTML. */
 export const unknownAddressPage = (c: Context, status: 404 | 405): Promise<Response> | undefined =>
   c.req.header('accept')?.includes('text/html') ? answerPage(c, unknownPage, status) : undefined;
 

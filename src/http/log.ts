@@ -1,18 +1,18 @@
 import type { EventLog } from '../logger.ts';
 import type { Operation } from '../protocol/parse.ts';
 
-/** What the log may say about a request. */
+/** The facts about a request that may be logged. */
 export interface Trace {
   readonly apId?: string;
   readonly apTransId?: string;
   readonly msspTransId?: string;
   /** The code of the fault that was answered. */
   readonly fault?: number;
-  /** The fault's detail, unless the fault is the end of a transaction. It names no value. */
+  /** The detail of a fault that refused the request. It names no value. */
   readonly refused?: string;
 }
 
-/** One answered request. Never bodies, headers or queries: they carry numbers and passwords. */
+/** One answered request, without body, headers and query: they carry numbers and passwords. */
 export interface AnsweredEntry extends Trace {
   readonly path: string;
   readonly operation?: Operation | undefined;

@@ -14,7 +14,7 @@ import { isLoopbackAddress } from '../loopback.ts';
 import type { Bindings } from './metrics.ts';
 import { isForwarded } from './trusted-proxy.ts';
 
-/** What is told at `/metrics`. */
+/** The source of the metrics at `/metrics`. */
 export interface ToldMetrics {
   readonly contentType: string;
   metrics(): Promise<string>;

@@ -20,13 +20,13 @@ export interface Bindings {
 export type Fetch = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 /**
- * The status that was sent: the OpenID library writes to the socket itself. A mark in the headers
- * of the response says so too, but to look at them makes a `Headers` of each answer.
+ * The status that was sent. The OpenID library writes to the socket itself; a mark in the headers
+ * of the response shows that, too, but reading it would make a `Headers` object for each answer.
  */
 export const statusOf = (response: Response, bindings: Bindings | undefined): number =>
   bindings?.outgoing?.headersSent ? bindings.outgoing.statusCode : response.status;
 
-/** A synchronous caller waits for a person. */
+/** Buckets in seconds, up to 300 because a synchronous caller waits for a person. */
 const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 export const createHttpMetrics = (registry: Registry, routeOf: RouteOf, now: () => number) => {
@@ -80,7 +80,7 @@ export const createHttpMetrics = (registry: Registry, routeOf: RouteOf, now: () 
         const response = inner(request, bindings);
         return response instanceof Promise ? response.then(note) : note(response);
       },
-    /** Requests that were refused since the last call, and what was short. */
+    /** Counts requests that were refused since the last call, by what was short. */
     refused: (count: number, shortage: string) => refusals.inc({ shortage }, count),
   };
 };

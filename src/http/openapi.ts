@@ -30,7 +30,7 @@ import { type DescribedOperation, describeOperations } from './documentation/ope
 import { faults, profiles, services, statusCodes, testNumbers } from './documentation/tables.ts';
 import { presentFault } from './present.ts';
 
-/** Of the interface, not of the product (interface section 9). */
+/** The version of the interface, which is not that of the product (interface section 9). */
 const interfaceVersion = '1.0.1';
 
 /** A nullable value is one schema of two types, which tools show better than a choice. */
@@ -41,7 +41,7 @@ const foldNull = ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }):
   Object.assign(jsonSchema, { ...given, type: [given.type, 'null'] });
 };
 
-/** Every schema with a name that these are made of, by its name. */
+/** All named schemas that occur in the given ones, by name. */
 const namedSchemas = (schemas: readonly z.ZodType[]): Record<string, SchemaNode> => {
   const { $defs } = z.toJSONSchema(z.union(schemas), { io: 'input', override: foldNull });
   return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', `"${schemaPath}`));
@@ -61,7 +61,10 @@ const faultResponses = (examples: Examples): OperationNode['responses'] => ({
   },
 });
 
-/** Who a caller is, as far as OpenAPI can say it: `AP_ID` and `AP_PWD` are members of the body. */
+/**
+ * The authentication that OpenAPI can describe. `AP_ID` and `AP_PWD` are members of the body, so
+ * they are not among it.
+ */
 const securitySchemes = {
   clientCertificate: {
     type: 'mutualTLS',

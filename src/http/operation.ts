@@ -1,4 +1,4 @@
-/** What every operation of the signature interface gets and returns. */
+/** The arguments and results of every operation of the signature interface. */
 import type { KeyCustody } from '../pki/ports.ts';
 import type { Checked, Fault } from '../protocol/fault.ts';
 import type { Protocol } from '../protocol/parse.ts';
@@ -26,11 +26,11 @@ export interface Answer {
   readonly status: 200 | 500;
   readonly body: object;
   readonly trace: Trace;
-  /** The request was not looked at and may be sent again. */
+  /** Whether the request may be sent again, because it was not accepted or not answered. */
   readonly retryLater?: boolean;
 }
 
-/** What the operations need; each takes its part. */
+/** The dependencies of all operations; each uses some of them. */
 export interface OperationDeps {
   readonly protocol: Protocol;
   readonly providers: ApplicationProviders;
@@ -47,7 +47,7 @@ export interface OperationDeps {
 
 /** The place of a request among those that are worked on. */
 export interface Turn extends WorkingPlace {
-  /** From here on the request only waits for a person. */
+  /** To be called when the request is accepted: from then on it only waits for a person. */
   readonly onAccepted: OnAccepted;
 }
 
@@ -60,14 +60,14 @@ export type OperationHandler = (
 
 export const answer = (body: object, trace: Trace): Answer => ({ status: 200, body, trace });
 
-/** A fault that is no refusal of this request: the end of a transaction, for instance. */
+/** Answers with a fault that does not refuse this request, such as the end of a transaction. */
 export const endAnswer = (fault: Fault, trace: Trace): Answer => ({
   status: 500,
   body: presentFault(fault),
   trace: { ...trace, fault: fault.code },
 });
 
-/** Refuses the request. */
+/** Answers with a fault that refuses the request. */
 export const faultAnswer = (fault: Fault, trace: Trace = {}): Answer =>
   endAnswer(fault, { ...trace, refused: fault.detail });
 
@@ -79,7 +79,7 @@ const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 const plain = /^[ -~]*$/;
 
-/** An unverified AP_ID, as the log shows it. */
+/** An unverified AP_ID in the form for the log: at most 256 characters, all printable. */
 export const printable = (apId: string): string => {
   const shown = apId.slice(0, maxApIdLength);
   return plain.test(shown) ? shown : shown.replace(unprintable, '\ufffd');
@@ -134,7 +134,7 @@ export const createOperation =
     const proceed = (provider: Checked<ApplicationProvider>): Answer | Promise<Answer> => {
       if (provider.ok) return serve(parsed.value, { provider: provider.value, trace, turn });
       const why = provider.fault;
-      // The admission has counted what it refuses.
+      // The admission has already counted this refusal.
       if (isOfAdmission(why)) return { ...endAnswer(why, trace), retryLater: true };
       return { ...faultAnswer(why, trace), retryLater: why === rateExceeded };
     };

@@ -18,8 +18,8 @@ const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
  * @param fetch The handler of requests from outside.
- * @returns Like the global one, for paths of this service and bodies that are text. Rejects when
- *   the signal aborts.
+ * @returns A function like the global `fetch`, for paths of this service and bodies that are text.
+ *   It rejects when the signal aborts.
  */
 export const createOwnFetch = (
   fetch: ServerOptions['fetch'],
@@ -29,7 +29,7 @@ export const createOwnFetch = (
       fetch(incoming, bindings as { incoming: IncomingMessage; outgoing: ServerResponse }),
     { hostname: 'localhost' },
   );
-  // Never listens.
+  // This server never listens on a port.
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   return async (path, { method = 'GET', headers, body, signal } = {}) => {
     const [ours, theirs] = duplexPair();

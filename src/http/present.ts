@@ -1,5 +1,5 @@
 /**
- * Writes the wire's answers; decides nothing.
+ * Writes the answers in the form of the wire, and decides nothing.
  *
  * Members are in ASCII order at every level, because clients without a JSON parser cut values out
  * by position. Absent members are left out, never null. Numbers and flags are strings where the
@@ -128,11 +128,11 @@ interface SignAnswer {
   readonly msspTransId: string;
   readonly profile: ProfileName;
   readonly now: number;
-  /** For app2app only. */
+  /** The address for the app-to-app service; undefined for requests without it. */
   readonly authUri?: string | undefined;
 }
 
-/** @param signed Undefined when the request is accepted, and the person has not been asked yet. */
+/** @param signed Undefined in the answer that only accepts the request. */
 export const presentSignature = (
   { request, msspTransId, profile, now, authUri }: SignAnswer,
   signed?: SignedView,
@@ -173,7 +173,7 @@ export const presentStatus = (
   },
 });
 
-/** @param userStatus Undefined when the phone never showed it. */
+/** @param userStatus Undefined when the phone never showed the receipt. */
 const receiptExtension = (userStatus?: string, faultMessage?: string) => ({
   ClientAck: 'false',
   ...(faultMessage !== undefined && { FaultMessage: faultMessage }),
@@ -215,11 +215,11 @@ export interface ProfileView {
   readonly authority: string;
   readonly profiles: readonly ProfileName[];
   readonly subscriber: Subscriber;
-  /** Each switches its part on. */
+  /** The requested params. Each adds its part to the answer. */
   readonly params: ReadonlySet<ProfileParam>;
   /**
-   * By device: its chains of user, issuing CA, root; several where several phones are one device.
-   * Empty without the param `certs`.
+   * Certificate chains (user, issuing CA, root) by the id of the device. Several phones that are
+   * one device give several chains. Empty without the param `certs`.
    */
   readonly chains: ReadonlyMap<
     string,
@@ -227,7 +227,7 @@ export interface ProfileView {
   >;
 }
 
-/** For a card of an unknown network. */
+/** The details of a card of an unknown network. */
 const unknownCarrier = { mcc: '000', mnc: '00', network: 'Unknown network' };
 
 const presentSscd = ({ subscriber, params, chains }: ProfileView, sscd: Sscd) => {
@@ -248,7 +248,7 @@ const presentSscd = ({ subscriber, params, chains }: ProfileView, sscd: Sscd) =>
   };
 };
 
-/** All but those about the account. Each brings the list of devices, too. */
+/** The params that concern devices. Each also adds the list of devices to the answer. */
 const deviceParams = profileParams.filter((param) => param !== 'aastatus' && param !== 'rcstatus');
 
 const profileAnswer = (
@@ -271,7 +271,7 @@ const profileAnswer = (
   },
 });
 
-/** @param told.extension As another service has written it: with its members in order. */
+/** @param told.extension The extension of the other service, with its members in order. */
 export const presentUpstreamProfile = (
   caller: Caller,
   told: Pick<ProfileView, 'authority' | 'profiles'> & { readonly extension: object | undefined },

@@ -1,11 +1,11 @@
 /**
- * MSS_ProfileReq: what a mobile user can sign with.
+ * MSS_ProfileReq: lists the devices and profiles with which a mobile user can sign.
  *
  * A user for whom no profile works (unknown, blocked, suspended, not activated) is answered with
  * the fault that a signature request would end with. When one device works and another does not,
  * the list says which profiles work.
  *
- * A user at another service is asked about there, and the answer is that of the other service.
+ * For a user of another service that service is asked, and its answer is passed on.
  *
  * Source: interface sections 2.4 and 4.4.
  */
@@ -47,7 +47,7 @@ export const createProfile = ({
     const views = chains
       .filter((chain) => chain !== undefined)
       .map(({ certificates: [user, issuing, ...above] }) =>
-        // Without a cross-certificate, which stands before the root.
+        // A cross-certificate before the root is left out.
         [user, issuing, ...above.slice(-1)].map((der) => ({
           base64: Buffer.from(der).toString('base64'),
           subject: subjectDn(der),
@@ -61,7 +61,7 @@ export const createProfile = ({
     callerOf: (request) => request,
     providers,
     serve: async ({ caller, msisdn, params }, { trace }) => {
-      // With the last known states while the store is away.
+      // When the store is away, the last known states are used.
       await custody.refresh().catch(() => undefined);
       const subscriber = await subscribers.find(msisdn.number);
       if (subscriber === undefined) return faultAnswer(fault(105), trace);

@@ -1,5 +1,5 @@
 /**
- * Early refusal when there is no room.
+ * Refuses requests early when there is no room.
  *
  * A refusal must cost little. So a request to the address of an operation is refused before
  * anything of it is read. Requests to the shared address, and bodies that Node would have to read
@@ -22,8 +22,8 @@ export type Refusal = (
 ) => RefusalAnswer | undefined;
 
 /**
- * A refusal is delayed, because sending the answer is most of its cost: a client that asks again at
- * once is refused ten times a second at most on each connection.
+ * The delay of a refusal. Sending the answer is most of its cost, and with the delay a client that
+ * asks again at once is refused at most ten times a second on each connection.
  */
 export const refusalPauseMs = 100;
 
@@ -41,7 +41,7 @@ const answerOf = (why: Fault): RefusalAnswer => {
   };
 };
 
-/** Made once: refusals must cost little. */
+/** Answers that are made once, because refusals must cost little. */
 const busyAnswer = answerOf(busyFault);
 const unableAnswer = answerOf(unableFault);
 

@@ -15,7 +15,7 @@ const exact = [
   '/rest/service/profile',
 ];
 
-/** What follows `/oidc`, or `/oidc/t/<tenant>`. */
+/** The endpoints below `/oidc` and `/oidc/t/<tenant>`. */
 const oidcEndpoints = createLabel([
   'par',
   'auth',

@@ -1,10 +1,10 @@
 /**
  * Listens, and stops listening without cutting off requests.
  *
- * The server's own clocks end slow senders, ours end slow readers (unread-answers.ts). What fails
- * before a request is complete (malformed HTTP, endless headers) reaches no route, so its Fault is
- * written to the socket here. Cases that Node and the adapter would answer with an empty body (a
- * missing or invalid Host, an unknown Expect) are served, or get a Fault.
+ * Node's timeouts end slow senders, ours end slow readers (unread-answers.ts). A request that fails
+ * before it is complete (malformed HTTP, endless headers) reaches no route, so its Fault is written
+ * to the socket here. Cases that Node and the adapter would answer with an empty body (a missing or
+ * invalid Host, an unknown Expect) are served, or get a Fault.
  */
 import {
   createServer as createHttpServer,
@@ -31,16 +31,16 @@ export interface ServerOptions {
     request: Request,
     bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
   ) => Response | Promise<Response>;
-  /** Without it there is always room. */
+  /** Refuses requests when there is no room. Default: none is refused here. */
   readonly refusal?: Refusal;
   readonly host: string;
-  /** 0 for any free one. */
+  /** The port; 0 chooses a free one. */
   readonly port: number;
   readonly requestTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** Between two requests. */
+  /** The time that an idle connection is kept between two requests. */
   readonly keepAliveMs?: number;
-  /** Default: as many as the system allows. */
+  /** The maximum of open connections. Default: as many as the system allows. */
   readonly maxConnections?: number;
   readonly tls:
     | {
@@ -52,13 +52,13 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8080`, with the actual port. */
+  /** The address of the server with the actual port, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Answers tell clients to reconnect elsewhere. New requests are served as before. */
+  /** Makes answers close their connections. New requests are served as before. */
   sayGoodbye(): void;
   /** Accepts no new connection, and resolves when the last answer has been sent. */
   drain(): Promise<void>;
-  /** Ends what is still open. */
+  /** Closes all connections that are still open. */
   cut(): void;
 }
 
@@ -81,7 +81,7 @@ const readTlsFile = <T>(
   }
 };
 
-/** Clients that are registered with a certificate must show it; others may come without. */
+/** The options of TLS. A client certificate is asked for, but not required here. */
 const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
   const read = (key: 'certFile' | 'clientCaFile', path: string) =>
     readTlsFile(key, path, 'certificate (PEM)', certificateIn);
@@ -109,7 +109,7 @@ const tlsOptions = ({ certFile, keyFile, clientCaFile }: Tls) => {
   };
 };
 
-/** Requests that the adapter cannot read, such as an invalid Host; others are bugs. */
+/** Answers a request that the adapter cannot read, such as one with an invalid Host. */
 const refuseRequest = (error: unknown): Response =>
   faultResponse(
     500,
@@ -138,7 +138,7 @@ const refuseConnection = (error: Error, socket: Duplex): void => {
 
 const makeRoomMs = 50;
 
-/** Connections that the system holds while we are busy; others try again after seconds. */
+/** Connections that the system queues while we are busy. Further clients retry after seconds. */
 const maxUnaccepted = 4096;
 
 const urlOf = (server: Server, host: string, secure: boolean): string => {
@@ -152,14 +152,14 @@ const urlOf = (server: Server, host: string, secure: boolean): string => {
 export const listen = async (options: ServerOptions): Promise<RunningServer> => {
   const { host, port, tls } = options;
   let leaving = false;
-  /** Also answers requests that came before the server was leaving. */
+  /** Closes the connection after an answer while the server is leaving, also for older requests. */
   class Answer extends ServerResponse {
     override writeHead(...given: [number, ...never[]]): this {
       if (leaving) this.shouldKeepAlive = false;
       return super.writeHead(...(given as [number]));
     }
   }
-  // Routes answer late bodies; this is for what never becomes a request.
+  // Routes answer late bodies. This timeout ends connections that never send a whole request.
   const requestTimeout = options.requestTimeoutMs + 1000;
   const serverOptions = {
     requestTimeout,
@@ -178,7 +178,7 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
         bindings as { incoming: IncomingMessage; outgoing: ServerResponse },
       );
       if (request.method !== 'HEAD') return response;
-      // The copy that Hono makes for HEAD has lost the sign of an answer that is written already.
+      // The copy that Hono makes for HEAD loses the mark of an answer that is already written.
       return Promise.resolve(response).then((copy) =>
         bindings.outgoing.headersSent ? RESPONSE_ALREADY_SENT : copy,
       );
@@ -205,7 +205,7 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
       ? createHttpServer(serverOptions, serve)
       : createHttpsServer(serverOptions, serve);
   server.on('clientError', refuseConnection);
-  // RFC 9110 section 10.1.1 lets a server ignore what it is expected to do and does not know.
+  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation.
   server.on('checkExpectation', serve);
   if (options.maxConnections !== undefined) {
     server.maxConnections = options.maxConnections;
@@ -245,7 +245,7 @@ export const listen = async (options: ServerOptions): Promise<RunningServer> => 
           resolve();
         });
         server.closeIdleConnections();
-        // To Node a connection on which nothing has come yet is a request that is about to.
+        // Node takes a connection without any data yet for one with a request.
         for (const socket of sockets.all) if (socket.bytesRead === 0) socket.destroy();
       }),
     cut: () => server.closeAllConnections(),

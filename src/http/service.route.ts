@@ -27,8 +27,8 @@ import { faultResponse, jsonResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 
 /**
- * The AP_ID of a request before any check. Undefined for that of a login: logins come from inside,
- * and counting others in their name would refuse them.
+ * The AP_ID of a request before any check. Undefined for the AP_ID of a login, which is internal:
+ * requests from outside that claim it must not count as logins.
  */
 const claimedApId = (body: unknown, operation: Operation): string | undefined => {
   const member = (of: unknown, name: string): unknown =>
@@ -53,7 +53,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   const readJson = createJsonReader(limits);
 
-  /** @param expected The operation that the URL names; undefined at the URL for all. */
+  /** @param expected The operation of the URL; undefined at the URL that serves all operations. */
   const read = (
     body: Checked<unknown>,
     expected: Operation | undefined,
@@ -66,7 +66,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
 
   const serve = (path: string, expected: Operation | undefined): void => {
     // One function: each further step would cost every request another promise.
-    // Clients that put addresses together end them in a slash.
+    // Some clients end addresses in a slash.
     routes.on('POST', [path, `${path}/`], async (c) => {
       if (expected !== undefined && admission.refuses(expected)) return refuse(expected);
       const started = now();
@@ -86,7 +86,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
           answer = await operations[operation](body, () => evidenceOf(c.env?.incoming), {
             onAccepted: () => {
               place?.onAccepted();
-              // Made only here: most requests wait for nobody.
+              // Made only when needed: most requests do not wait.
               gone = c.req.raw.signal;
               return gone;
             },
@@ -128,7 +128,7 @@ export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
     });
   };
 
-  // Not logged one by one: a log line costs more than the refusal.
+  // Refusals are not logged one by one: a log line costs more than the refusal.
   const refuse = (operation: Operation): Promise<Response> =>
     new Promise((resolve) =>
       setTimeout(

@@ -2,7 +2,7 @@
  * MSS_SignatureReq: asks a mobile user to sign.
  *
  * Both messaging modes submit the same transaction. `asynch` answers as soon as it is durable;
- * `synch` waits for its end. It goes on when the caller hangs up.
+ * `synch` waits for its end. The transaction goes on when the caller hangs up.
  *
  * Source: interface section 4.1.
  */
@@ -32,7 +32,7 @@ export const createSign = ({
     callerOf: ({ request }) => request,
     providers,
     serve: async ({ request, wire }, { provider, trace, turn }) => {
-      // The health check of monitoring does not know the AP's prefix.
+      // Monitoring uses the test number without the prefix of the AP.
       const found = subscribers.find(request.msisdn.number);
       const subscriber = found instanceof Promise ? await found : found;
       const refused = refusedNumber(subscriber);

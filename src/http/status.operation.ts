@@ -1,6 +1,6 @@
 /**
  * MSS_StatusReq: the state of a transaction. Transactions of other APs, unknown and expired ones
- * are answered with the same words.
+ * get the same answer.
  *
  * Source: interface section 4.2.
  */

@@ -1,4 +1,4 @@
-/** A proxy in front, believed only when a request comes from its address. */
+/** Trusted proxies: their headers count only when a request comes from their address. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import {
@@ -10,7 +10,7 @@ import {
 } from 'hono/utils/ipaddr';
 import type { Source } from '../registry/rate-limiter.ts';
 
-/** An IPv4 caller on a dual-stack socket shows up as `::ffff:192.0.2.1`. */
+/** Removes the prefix of an IPv4 address on a dual-stack socket: `::ffff:192.0.2.1`. */
 const plain = (remote: string): string => remote.replace(/^::ffff:(?=\d+\.)/, '');
 
 /** @param addresses Addresses or CIDR ranges. */
@@ -33,7 +33,8 @@ export const createAddressList = (
 };
 
 /**
- * One caller is an IPv4 address or, because subscribers have at least that, an IPv6 /64 network.
+ * The caller behind an address: an IPv4 address or, because each subscriber has at least that, an
+ * IPv6 /64 network. Undefined for a text that is no address.
  */
 const callerOf = (address: string): string | undefined => {
   if (isIPv4(address)) return address;
@@ -45,7 +46,7 @@ const callerOf = (address: string): string | undefined => {
     : `${convertIPv6BinaryToString((bits >> 64n) << 64n)}/64`;
 };
 
-/** Proxies write `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]:443`. */
+/** Removes the port from `192.0.2.1:443` or `[2001:db8::1]:443`, as proxies write addresses. */
 const withoutPort = (entry: string): string => {
   const [, bracketed, dotted] =
     /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/.exec(entry) ?? [];

@@ -1,10 +1,10 @@
 /**
  * Ends connections whose clients do not read their answers, or do not close after the server has.
  *
- * Node's clocks watch only requests. Silence alone means nothing, since a caller may wait minutes
- * for a person. What counts is data that is ready to be sent while none is taken. A connection that
- * the server has ended stays open until the client ends its half, so that the last answer is not
- * lost.
+ * Node's timeouts watch only requests. Silence alone means nothing, because a caller may wait for a
+ * person for minutes. What counts is data that is ready to be sent and is not read. A connection
+ * that the server has ended stays open until the client ends its half, so that the last answer is
+ * not lost.
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -20,7 +20,7 @@ const lookEveryMs = 1000;
  * Watches every connection of a server from now on.
  *
  * @param event `connection`, or `secureConnection` with TLS.
- * @param timeoutMs How long an answer may lie unread, and how long a client may take to close.
+ * @param timeoutMs Time for which an answer may lie unread, and that a client may take to close.
  */
 export const endUnreadAnswers = (
   server: EventEmitter,
@@ -39,7 +39,7 @@ export const endUnreadAnswers = (
       unread.delete(socket);
     });
   });
-  // Looks are counted, not time: a busy process gives clients no time to read.
+  // Counts checks and not time: while this process is busy, clients cannot read.
   const timer = setInterval(() => {
     for (const socket of all) {
       if (socket.writableLength === 0 && !socket.writableEnded) {

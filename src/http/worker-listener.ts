@@ -7,14 +7,14 @@ const timeoutMs = 5000;
 const maxConnections = 64;
 
 /**
- * @param routes `/metrics`.
+ * @param options.routes The route of `/metrics`.
  * @throws When the address is taken.
  */
 export const startWorkerListener = async (options: {
   readonly host: string;
-  /** 0 for any free one. */
+  /** The port; 0 chooses a free one. */
   readonly port: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what the routes need from the server is theirs to know.
+  // biome-ignore lint/suspicious/noExplicitAny: only the routes know what they need of the server.
   readonly routes: Hono<any>;
   readonly checks: readonly HealthCheck[];
 }): Promise<RunningServer> => {

@@ -1,5 +1,5 @@
 /**
- * A stream with the ends of those jobs that a process waits for.
+ * A stream with the ends of the jobs that a process waits for.
  *
  * BullMQ's event stream has some four events of every job of the queue, so a process would parse
  * thousands of events for each end that it waits for. Here a process marks its jobs (job-store.ts),
@@ -14,11 +14,11 @@ import type { RedisClient } from '../redis/connect.ts';
 import { followStream, lastEntryId } from '../redis/streams.ts';
 import type { StoredEnd } from './job-store.ts';
 
-/** No job has an id with a colon. */
+/** The name of the stream. It is no key of a job, because ids of jobs have no colon. */
 const endsKey = 'ends:told';
-/** The field of a job's hash by which it is marked. */
+/** The field in the hash of a job that marks it. */
 export const awaitedField = 'awaited';
-/** A signature has some 3 kB. A slower reader looks the jobs up. */
+/** Ends in the stream, some 3 kB each. A reader that falls behind looks the jobs up. */
 const maxEnds = 1000;
 
 /**
@@ -39,10 +39,11 @@ end
 return answer`;
 
 /**
- * Workers on this client add the ends of marked jobs to the stream, by this script for BullMQ's.
+ * Makes workers on this client add the ends of marked jobs to the stream: replaces the script of
+ * BullMQ.
  */
 export const tellEnds = (redis: RedisClient): void => {
-  // First, because what is defined last stays.
+  // Called first, because the last definition counts.
   promoteInSteps(redis);
   redis.defineCommand(moveToFinished.commandName, {
     numberOfKeys: moveToFinished.keys,
@@ -50,7 +51,7 @@ export const tellEnds = (redis: RedisClient): void => {
   });
 };
 
-/** Reading goes on for so long after the last caller, because the next one often comes soon. */
+/** Time for which reading goes on after the last caller, because the next one often comes soon. */
 const lingerMs = 1000;
 const closeTimeoutMs = 1000;
 
@@ -105,8 +106,8 @@ export const createEndStream = (options: {
 
   return {
     /**
-     * Gives all ends of jobs that are marked after this call on the same connection. Reading stops
-     * a second after no caller waits any more.
+     * Starts to give all ends of jobs that are marked after this call on the same connection.
+     * Reading stops a second after the last caller.
      */
     listen: (): void => {
       if (reading || closed) return;

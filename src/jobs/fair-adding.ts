@@ -9,8 +9,8 @@
  * Within a lane such a job may come before one that a plain BullMQ producer has added a moment
  * earlier.
  *
- * The script also leaves out a job that was taken back before it was added: a process that was
- * paused while it added one may go on hours later.
+ * The script does not add a job that was withdrawn before: a process that was paused while it added
+ * one may go on hours later.
  *
  * Jobs that a process adds to a queue in one turn of its event loop go to Redis as one command.
  * They would go in one packet anyway, so none waits longer. With 64 requests in flight Redis needs
@@ -25,25 +25,25 @@ import type { RedisClient } from '../redis/connect.ts';
 import { atEndOfTurn } from '../redis/end-of-turn.ts';
 import { aheadCount, clock, lastTag, longestName, newLane, patternOf } from './fair-order.ts';
 
-/** A tag that is further away is not placed among those ahead. Workers do this later. */
+/** Distance of tags within which a job is placed among those ahead. Workers place others later. */
 const nearTags = 16;
 
 /**
- * While this key is there, a job for an activity (`answerTo` in its data) is not added under the
- * id. No job has an id with a colon.
+ * The key that marks an id as withdrawn. While it exists, a job for an activity (`answerTo` in its
+ * data) is not added under the id. It is no key of a job, because ids of jobs have no colon.
  */
 export const takenBackKey = (id: string): string => `withdrawn:${id}`;
 
-/** Whether the run of a workflow that has asked for a job of this queue no longer does. */
+/** Whether a job of this queue was withdrawn by the workflow that has requested it. */
 export const createIsWithdrawn =
   ({ queue, redis }: { readonly queue: Queue; readonly redis: RedisClient }) =>
   async (id: string): Promise<boolean> =>
     (await redis.exists(queue.toKey(takenBackKey(id)))) === 1;
 
-/** So many jobs are added in a millisecond or two, in which Redis does nothing else. */
+/** Jobs in one command. Adding them takes Redis one to two milliseconds. */
 const maxTogether = 32;
 
-/** It looks for both names of the member; a queue uses one of them. */
+/** The script. It searches for both names of the member; a queue uses one of them. */
 const script = `
 local function add(KEYS, ARGV)
 ${addStandardJob.content}
@@ -128,7 +128,7 @@ interface Adding {
   readonly reject: (error: unknown) => void;
 }
 
-/** The same script, which waits for the end of the turn and adds what has come until then. */
+/** Wraps the script: collects jobs until the end of the turn of the event loop, then adds them. */
 const addTogether = (redis: RedisClient, run: RunScript): RunScript => {
   const { keys: keyCount } = addStandardJob;
   const turns = new Map<unknown, Adding[]>();
@@ -165,7 +165,7 @@ const addTogether = (redis: RedisClient, run: RunScript): RunScript => {
   };
 };
 
-/** Call before a queue is opened on the client: BullMQ defines only what there is not yet. */
+/** Defines the script. Call it before a queue is opened: BullMQ does not redefine commands. */
 export const addFairly = (redis: RedisClient): void => {
   const { commandName: name } = addStandardJob;
   if (Reflect.has(redis, name)) return;

@@ -1,5 +1,5 @@
 /**
- * Fair order among applications: which job is taken next.
+ * Fair order among applications: decides which job is taken next.
  *
  * Every producer adds to the list `wait`, which is first come, first served. An application that
  * adds 100 000 jobs would block all others. {@link sortFairly} corrects the order afterwards, so
@@ -15,15 +15,15 @@
  * lane     An application. Jobs that have begun (an answer, the deadline, a dead worker, a replay)
  *          have a second lane: they never wait behind new jobs of their application.
  *
- * A job names its application, and its producer is trusted: it can write to Redis.
+ * A job names its application. Its producer is trusted, because it can write to Redis.
  */
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connect.ts';
 
-/** More than workers take between two calls. */
+/** Jobs that are ahead: more than workers take between two calls. */
 export const aheadCount = 64;
 /**
- * Blocks Redis for 1 to 2 ms with jobs of the usual size. Larger ones are limited by their bytes.
+ * Jobs of one call, which blocks Redis for 1 to 2 ms. Large jobs are limited by their bytes.
  */
 const batchCount = 200;
 const batchBytes = 1_000_000;
@@ -31,18 +31,18 @@ const batchBytes = 1_000_000;
 /** Lanes are counted to enforce a limit, so the longest are enough. */
 const maxLanes = 1000;
 
-/** BullMQ's priority 1 begins one above. */
+/** The greatest tag. The scores of BullMQ's priorities begin one above. */
 export const lastTag = 0xffff_ffff;
 
 /** The maximum length of an AP_ID. */
 export const longestName = 256;
 
-/** The first letter of a lane says its kind. The name of the application follows. */
+/** The first letter of a lane is its kind. The name of the application follows. */
 export const newLane = 'n';
 const begunLane = 'b';
 /**
- * The member with the smallest tag that still waits. It never goes back, unlike tags of jobs that
- * return.
+ * The member for the smallest tag that still waits. It never decreases, unlike the tags of jobs
+ * that return.
  */
 export const clock = 'c';
 
@@ -50,9 +50,9 @@ export const clock = 'c';
  * Defines `sort`.
  *
  * KEYS: wait, prioritized, lanes (last tag of each), ahead (tag of each job that was put there).
- * ARGV: what job keys begin with, pattern that finds the application in a job's data, how many are
- * left as they came. Returns how many are parked or ahead, and how many lie in `wait` without a
- * tag.
+ * ARGV: prefix of job keys, pattern that finds the application in the data of a job, number of jobs
+ * that are left in their order. Returns the number of jobs that are parked or ahead, and of those
+ * in `wait` without a tag.
  */
 const sortFunction = `
 local wait, parked, lanes, ahead = unpack(KEYS)
@@ -138,7 +138,7 @@ const sortScript = `${sortFunction}
 return sort()`;
 
 /**
- * The same, and how many of each lane wait, once all have their places: the smallest tag, and the
+ * Sorts and counts the lanes, once all jobs have their places: returns the smallest tag, and the
  * last one of each lane.
  */
 const countScript = `${sortFunction}
@@ -150,7 +150,7 @@ if not now or now > ${lastTag} then return { sorted[1], 0, '0', {} } end
 now = string.format('%.0f', now)
 return { sorted[1], 0, now, redis.call('ZREVRANGEBYSCORE', lanes, '+inf', now, 'WITHSCORES', 'LIMIT', 0, ${maxLanes}) }`;
 
-/** How a job's data names the application, as a pattern of Lua: the first member of that name. */
+/** The Lua pattern that finds the application in the data of a job: the first such member. */
 export const patternOf = (member: string): string => `"${member}"%s*:%s*"([^"]*)"`;
 
 /** The lane of new jobs of an application. Its name is the text between the quotes in JSON. */
@@ -174,9 +174,9 @@ const keysOf = ({ queue }: FairOrder): readonly [string, string, string, string]
 ];
 
 export interface Sorted {
-  /** Jobs whose place is found. */
+  /** The number of jobs that have their place. */
   readonly placed: number;
-  /** Jobs for which another call is needed. */
+  /** The number of jobs that need another call. */
   readonly left: number;
 }
 
@@ -197,7 +197,7 @@ const evaluate = (
   );
 };
 
-/** So few jobs are not sorted: they are taken within milliseconds. */
+/** Waiting jobs up to which nothing is sorted: they are taken within milliseconds. */
 const few = 32;
 
 /**
@@ -221,7 +221,8 @@ export const countWaiting = async (redis: RedisClient, order: FairOrder): Promis
 /**
  * Sorts like {@link sortFairly}, also when few jobs wait.
  *
- * @returns How many jobs wait in each of the longest lanes; undefined when another call is needed.
+ * @returns The number of waiting jobs in each of the longest lanes; undefined when another call is
+ *   needed.
  */
 export const countByLane = async (
   redis: RedisClient,

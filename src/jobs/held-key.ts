@@ -1,9 +1,9 @@
-/** A key that one holder has at a time, until it lets go of it or its time is over. */
+/** A key that one holder has at a time, until the holder releases it or its time is over. */
 import type { RedisClient } from '../redis/connect.ts';
 
 /**
- * ARGV: holder, from whom it may be taken, for how long at least, until when by the clock of Redis.
- * Returns who else holds it, or nothing.
+ * ARGV: holder, a holder from whom it may be taken, least time, end by the clock of Redis. Returns
+ * another holder that has it, or nothing.
  */
 const takeScript = `
 local held = redis.call('GET', KEYS[1])
@@ -18,10 +18,11 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0`;
 
 /**
- * Takes the key, or holds it for longer: for so long, or until that time, whichever is later.
+ * Takes the key, or extends the hold: for the given time or until the given end, whichever is
+ * later.
  *
  * @param options.from A holder from whom it may be taken.
- * @returns Undefined when it is held now; otherwise its holder.
+ * @returns Undefined when `holder` has it now; otherwise its other holder.
  */
 export const takeKey = async (
   redis: RedisClient,
@@ -33,7 +34,7 @@ export const takeKey = async (
   return String(await redis.eval(takeScript, 1, key, holder, from, ms, untilMs)) || undefined;
 };
 
-/** Does nothing where somebody else holds it. */
+/** Releases the key, unless another holder has it. */
 export const letGoOfKey = async (
   redis: RedisClient,
   key: string,

@@ -1,4 +1,4 @@
-/** Reads ended jobs from Redis, without the fields that nobody needs. */
+/** Reads ended jobs from Redis, without unneeded fields. */
 import type { Queue } from 'bullmq';
 import { parse } from '../../packages/engine/src/redis/inbox.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -25,8 +25,8 @@ redis.call('HSET', KEYS[1], 'returnvalue', ARGV[1])
 return 1`;
 
 /**
- * ARGV: field, value, whether it may be there already. An empty value removes it. Returns nothing
- * without the job, otherwise what was there before in a list.
+ * ARGV: field, value, `0` to keep an existing value. An empty value removes the field. Returns
+ * nothing without the job, otherwise a list with the value before.
  */
 const noteScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return nil end
@@ -78,10 +78,10 @@ export const createJobStore = (queue: Queue, redis: RedisClient) => {
       (await redis.eval(amendScript, 1, keyOf(id), JSON.stringify(returnValue))) === 1,
 
     /**
-     * Writes a field of the job that lives and dies with it.
+     * Writes a field of the job, which is removed with it.
      *
-     * @param options.once Leaves what is there.
-     * @returns What was there before, empty for nothing; undefined without the job.
+     * @param options.once Keeps an existing value.
+     * @returns The value before, empty for none; undefined without the job.
      */
     note: async (
       id: string,
@@ -105,8 +105,8 @@ export const createJobStore = (queue: Queue, redis: RedisClient) => {
     },
 
     /**
-     * How these jobs ended. Open jobs are marked, so that their ends come in the stream (end-
-     * stream.ts).
+     * Reads the ends of jobs. Open jobs are marked, so that their ends come in the stream
+     * (end-stream.ts).
      */
     awaitEnds: async (ids: readonly string[]) => {
       const ended = new Map<string, StoredEnd>();

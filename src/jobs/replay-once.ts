@@ -1,5 +1,5 @@
 /**
- * Replays one particular end of a job once, however often it is ordered.
+ * Replays one particular end of a job once, also when it is ordered several times.
  *
  * BullMQ's retry only checks that the job has failed. A process that was paused before it could
  * replay a job that another one has replayed meanwhile and that has failed again. So the number of
@@ -13,16 +13,16 @@ import type { Queue } from 'bullmq';
 import { reprocessJob } from '../../packages/engine/src/redis/bullmq-script.ts';
 import type { RedisClient } from '../redis/connect.ts';
 
-/** Who ordered a replay, for the timeline. Equal notes are the same order. */
+/** The order of a replay, for the timeline. Equal notes are the same order. */
 export interface ReplayNote {
   readonly by: string;
-  /** Id of the entry in the audit log, or of the bulk. */
+  /** The id of the entry in the audit log, or of the bulk. */
   readonly order: string;
 }
 
 /**
- * replayed  By this order, now or before.
- * changed   The job is not, or no longer, at that end.
+ * replayed  This order has replayed it, now or before.
+ * changed   The job does not have that end, or no longer.
  * unknown   There is no such job.
  */
 export type ReplayOnceResult = 'replayed' | 'changed' | 'unknown';
@@ -44,7 +44,7 @@ ${reprocessJob.content}`;
 
 const scriptName = 'reprocessJob:once';
 
-/** @param queueOf Where the job of an id lies; undefined for an id that is none. */
+/** @param queueOf Gives the queue of a job; undefined for an invalid id. */
 export const createReplayOnce = (
   redis: RedisClient,
   queueOf: (id: string) => Queue | undefined,

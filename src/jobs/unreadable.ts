@@ -1,11 +1,10 @@
 /**
- * Fails jobs that contain no JSON where BullMQ expects it. Only a program that writes to Redis by
- * itself makes such a job.
+ * Fails jobs that contain no JSON where BullMQ expects it. Only a program that writes to Redis
+ * without BullMQ makes such a job.
  *
  * BullMQ can neither run nor fail it: the worker drops it, its lock expires, and it is taken again,
- * for ever. So stalled jobs are examined. What cannot be read is replaced, and the job is marked to
- * fail when it is taken next (`defa`, as in src/transactions/cancellation.ts). Then it ends like
- * every other failed job.
+ * for ever. So stalled jobs are examined. Unreadable fields are replaced, and the job is marked to
+ * fail when it is taken next (BullMQ's field `defa`). Then it ends like every other failed job.
  */
 import type { Worker } from 'bullmq';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -24,7 +23,7 @@ const isReadable = (field: Field, text: string): boolean => {
   }
 };
 
-/** Replaces only if nothing has changed since it was read. An earlier mark stays. */
+/** Replaces fields only if they have not changed since they were read. An earlier mark stays. */
 const replaceScript = `
 for i = 1, #ARGV - 1, 3 do
   if redis.call('HGET', KEYS[1], ARGV[i]) ~= ARGV[i + 1] then return 0 end
@@ -60,7 +59,7 @@ export const failUnreadable = (
   worker: Worker,
   options: {
     readonly redis: RedisClient;
-    /** Why such a job fails; one line. */
+    /** The reason of the failure, in one line. */
     readonly reasonOf: (names: readonly string[]) => string;
     readonly onError: (error: Error) => void;
   },

@@ -1,8 +1,8 @@
 /**
- * The audit log: who did what, to what, and why.
+ * The audit log: each action of an operator with its actor, target and reason.
  *
  * It is a Redis Stream that is only appended to. An entry is written before its action, so an
- * action that cannot be recorded is not done. The result is found where it happened (in the
+ * action that cannot be recorded is not done. The result is found at the target (in the
  * transaction, in the report of the bulk). Only an action that was not done after all gets a second
  * entry, with an `outcome` in its details.
  *
@@ -33,7 +33,7 @@ export const auditActions = [
   'user-add',
   'user-remove',
   'user-role',
-  // Of releases before 0.3.
+  // Actions of releases before 0.3, which old entries still have.
   'user-password',
   'user-phone',
   'token-issue',
@@ -49,25 +49,25 @@ export type AuditAction = (typeof auditActions)[number];
 const entrySchema = z.object({
   who: z.string(),
   /**
-   * `service` is the service itself, `none` someone who is not logged in; `password` is of releases
-   * before 0.3.
+   * The way in which the actor proved an identity. `service` is the service itself, `none` a person
+   * who is not logged in; `password` comes from releases before 0.3.
    */
   via: z.enum([...ways, 'password', 'service', 'none']),
-  /** One of {@link auditActions}, or of a part. */
+  /** One of {@link auditActions}, or an action of a part. */
   action: z.string(),
   /**
    * MSSP_TransID, serial number of a certificate or a person, id of a bulk or of a workflow's
    * instance, name of an operator.
    */
   target: z.string().optional(),
-  /** In the operator's own words. Never in the log. */
+  /** The reason in the operator's own words. It is never repeated in the log of the process. */
   reason: z.string().optional(),
-  /** No secrets, no numbers, no texts. */
+  /** Further facts, without secrets, phone numbers or texts to be signed. */
   details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
 
 export interface NewAuditEntry extends Readonly<z.infer<typeof entrySchema>> {
-  /** Id of the token that was used. It is read back among the details. */
+  /** The id of the token that was used. A read entry has it among its details. */
   readonly token?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export const doneBy = ({
 });
 
 export interface AuditEntry extends Omit<NewAuditEntry, 'token'> {
-  /** Milliseconds, `-` and a count: greater for later entries. */
+  /** The id of the stream: milliseconds, `-` and a count. Later entries have greater ids. */
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -92,20 +92,20 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'token'> {
 export interface AuditFilter {
   /** At or after, milliseconds since the epoch. */
   readonly from?: number | undefined;
-  /** Before. */
+  /** Before, milliseconds since the epoch. */
   readonly to?: number | undefined;
   readonly who?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
   /** 1 to 1000; default 100. */
   readonly limit?: number | undefined;
-  /** Of the page before. */
+  /** The cursor that the page before has returned. */
   readonly cursor?: string | undefined;
 }
 
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
-  /** Of the next page; absent when this was the last one. */
+  /** The cursor of the next page; absent on the last page. */
   readonly cursor?: string;
 }
 
@@ -125,8 +125,8 @@ export type Audit = ReturnType<typeof createAudit>;
 /**
  * Records an action, does it, and adds a second entry when it was not done.
  *
- * @param act    Gets the id of the entry.
- * @param isDone True, or otherwise the outcome for that entry; false is `not-done`.
+ * @param act    The action. It gets the id of the entry.
+ * @param isDone Returns true, or the outcome for the second entry; false stands for `not-done`.
  */
 export const noted = async <T>(
   audit: Pick<Audit, 'record'>,
@@ -144,7 +144,7 @@ export const noted = async <T>(
 const onceSeconds = 31 * 86_400;
 const aboutSeconds = 400 * 86_400;
 const readAtOnce = 500;
-/** Entries that one page looks at. */
+/** Entries that are read for one page at most. */
 const maxRead = 20_000;
 
 /**
@@ -198,7 +198,7 @@ export const createAudit = ({
     }
   };
 
-  /** Newest first, as Redis has them. */
+  /** Yields entries of the stream, newest first. */
   async function* logged(
     { from, to }: AuditFilter,
     cursor: string | undefined,
@@ -225,7 +225,7 @@ export const createAudit = ({
       const some = ids.slice(first, first + readAtOnce);
       yield (await Promise.all(some.map((id) => redis.xrange(key, id, id)))).flat();
     }
-    // An older list of this target ended so long before the first entry of this one.
+    // An earlier list of this target ended at least this time before the first entry of this one.
     const began = all.at(-1)?.split('-')[0] ?? Number((await redis.time())[0]) * 1000;
     const before = `${Number(began) - aboutSeconds * 1000}-0`;
     if (filter.from !== undefined && isOlder(before, `${Math.trunc(filter.from)}-0`)) return;
@@ -234,8 +234,8 @@ export const createAudit = ({
 
   return {
     /**
-     * @param once Names an action that may be repeated after a crash: it is recorded once a month
-     *   at most.
+     * @param once A name for an action that may be repeated after a crash. It is recorded at most
+     *   once a month.
      * @returns The id of the entry, which is durable as far as Redis is.
      * @throws When Redis is unreachable: do not act.
      */
@@ -259,7 +259,8 @@ export const createAudit = ({
     },
 
     /**
-     * Newest first. A page may have fewer entries than its limit, even none, and yet a cursor.
+     * Reads a page, newest first. It may have fewer entries than its limit, even none, and yet a
+     * cursor.
      *
      * @returns Undefined for an invalid cursor.
      */

@@ -4,7 +4,7 @@ import type { Bulk, BulkCounts, BulkItem, BulkResult } from './bulk-store.ts';
 export type BulkProgress = Bulk & BulkCounts;
 
 export type BulkReport = BulkProgress & {
-  /** In the order of the list. */
+  /** The transactions in the order of the list. */
   readonly transactions: readonly {
     readonly msspTransId: string;
     readonly result:
@@ -16,7 +16,7 @@ export type BulkReport = BulkProgress & {
       | 'changed'
       | 'gone'
       | 'refused';
-    /** Of a failed one. */
+    /** The code of the fault of a failed transaction. */
     readonly fault?: number;
   }[];
 };
@@ -24,7 +24,7 @@ export type BulkReport = BulkProgress & {
 export const isOver = ({ state }: Pick<Bulk, 'state'>): boolean =>
   state === 'done' || state === 'stopped';
 
-/** How many failed again. */
+/** The number of transactions that failed again. */
 export const failedIn = ({ failed }: Pick<BulkCounts, 'failed'>): number =>
   Object.values(failed).reduce((sum, number) => sum + number, 0);
 

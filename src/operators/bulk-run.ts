@@ -1,19 +1,19 @@
 /**
- * One bulk replay in the process that works on it.
+ * Runs one bulk replay in the process that works on it.
  *
- * A step looks up how replayed transactions ended, replays as many as the rate allows, and ends the
- * bulk when nothing is left. All state comes from the store, so another process can take over at
- * any point after a crash.
+ * A step looks up the ends of replayed transactions, replays as many as the rate allows, and ends
+ * the bulk when nothing is left. All state comes from the store, so another process can take over
+ * at any point after a crash.
  *
- * The order for one item: room for a prompt to its number (prompt-limit.ts), its turn and its
+ * The steps for one item: room for a prompt to its number (prompt-limit.ts), its begin and its
  * number (store), the audit log, the replay (replay-once.ts), the result (store). After a crash in
  * between, the next process begins the item again: it still has one entry in the audit log, and the
  * person gets one prompt.
  *
- * What was in the audit log and is then not done gets a second entry there, as everywhere.
+ * A replay that is in the audit log and is then not done gets a second entry there, as everywhere.
  *
- * A bulk of cancels is worked through in the same way: an entry in the audit log, the cancel, the
- * result. There is no number to wait for, and nothing is in flight.
+ * A bulk of cancels is run in the same way: an entry in the audit log, the cancel, the result.
+ * There is no number to wait for, and no item stays in flight.
  */
 import type { BulkEnd, BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import type { ReplayOnce } from '../jobs/replay-once.ts';
@@ -30,7 +30,7 @@ import type { BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
 import { createPromptLimit } from './prompt-limit.ts';
 import { findResults, readRuns } from './transaction-runs.ts';
 
-/** What replays in the background need. */
+/** The dependencies of replays in the background. */
 export interface ReplayWork {
   /** A connection that reconnects without end. */
   readonly redis: RedisClient;
@@ -46,7 +46,7 @@ interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
   readonly store: BulkStore;
   readonly replayOnce: ReplayOnce;
   readonly protocol: Protocol;
-  /** Asked before each replay; if false, the rest is left to other processes. */
+  /** Asked before each replay. If it is false, the rest is left to other processes. */
   readonly mayGoOn: () => boolean;
 }
 
@@ -54,14 +54,14 @@ interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
 const numberPauseMs = 500;
 /** The same for a number that has been prompted too often just now. */
 const promptsPauseMs = 1000;
-/** How often the ends of replayed transactions are looked up, and of how many of them. */
+/** The interval of look-ups of ends, and the number of transactions in one look-up. */
 const lookEveryMs = 250;
 const lookAtOnce = 1000;
 
 export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   const { redis, shards, store, audit, limiter, replayOnce, protocol, now, mayGoOn } = options;
   const { id, kind = 'replay', by, perSecond, total } = order;
-  // A burst of a tenth of a second, so that room need not be asked for more often.
+  // A burst for a tenth of a second, so that the limiter is not asked for each item.
   const burst = Math.max(1, Math.ceil(perSecond / 10));
   const pace = { requests: burst, perSeconds: burst / perSecond };
   const prompts = createPromptLimit(limiter);
@@ -73,7 +73,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   ]);
   const isWaiting = ({ msspTransId }: BulkItem): boolean =>
     [undefined, 'begun'].includes(results.get(msspTransId));
-  /** Begun ones first: their person may have been prompted already. */
+  /** Items to do. Begun ones come first, because their person may already have a prompt. */
   const waiting = items
     .filter(isWaiting)
     .sort((a, b) => Number(results.has(b.msspTransId)) - Number(results.has(a.msspTransId)));
@@ -98,7 +98,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     numberOf.delete(msspTransId);
   };
 
-  /** Looks up those that were not looked up for longest. */
+  /** Looks up the items whose last look-up is the longest ago. */
   const look = async (): Promise<void> => {
     const time = performance.now();
     if (time - lookedAt < lookEveryMs) return;
@@ -112,17 +112,17 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     await Promise.all([...results].map(([msspTransId, result]) => settle(msspTransId, result)));
   };
 
-  /** @param outcome Why it was not done after all. */
+  /** Writes an audit entry. @param outcome The reason why the action was not done after all. */
   const note = (target: string, outcome?: string): Promise<string> => {
     const details = { bulk: id, ...(outcome && { outcome }) };
     const once = [id, target, ...(outcome ? [outcome] : [])].join(':');
     return audit.record({ who: by, via: 'service', action: kind, target, details }, once);
   };
 
-  /** Cancels that may be in the audit log already. */
+  /** Transactions whose cancel may already be in the audit log. */
   const tried = new Set(results.keys());
 
-  /** Undefined while a worker is busy with it. */
+  /** Cancels a transaction once. Undefined while a worker is busy with it. */
   const cancelOnce = async ({
     msspTransId,
     endedRuns,
@@ -141,13 +141,13 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     const cancellation = { at, protocol, now, by: 'operator', order: id } as const;
     const result = await cancelTransaction(msspTransId, cancellation);
     if (result === 'busy') return undefined;
-    // One that was sent before may have ended it meanwhile.
+    // A cancel that was sent before a crash may have ended it meanwhile.
     if (result === 'cancelled' || (await isOurs())) return 'cancelled';
     await note(msspTransId, result);
     return result === 'unknown' ? 'gone' : 'changed';
   };
 
-  /** As {@link replay}, without a number, since it prompts nobody. */
+  /** Cancels an item. Like {@link replay}, but without a number, because it sends no prompt. */
   const cancel = async (item: BulkItem): Promise<boolean> => {
     const { msspTransId } = item;
     const turn = await store.begin(id, msspTransId, '');
@@ -158,7 +158,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     return true;
   };
 
-  /** @returns False when no further item may be begun. */
+  /** Replays an item. @returns False when no further item may be begun. */
   const replay = async (item: BulkItem): Promise<boolean> => {
     const { msspTransId, endedRuns } = item;
     const [run] = await readRuns(redis, shards, [msspTransId]);
@@ -181,7 +181,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
       case 'settled':
         return true;
       case 'replayed':
-        // By a process that took this one for dead: its end is looked up like the others.
+        // Another process took this one for dead and replayed it. Its end is looked up, too.
         numberOf.set(msspTransId, msisdn);
         inFlight.set(msspTransId, item);
         return true;
@@ -251,7 +251,7 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   };
 
   return {
-    /** @returns How the bulk ended, when it is over. */
+    /** Does one step. @returns The end of the bulk, once it is over. */
     step: async (): Promise<BulkEnd | undefined> => {
       await look();
       await replaySome();

@@ -1,6 +1,6 @@
 /**
- * What is too large for the record of a bulk replay (an instance of
- * machines/bulk-replay.machine.ts), in Redis beside it.
+ * Stores the list and the results of a bulk replay in Redis. They are too large for its record (an
+ * instance of machines/bulk-replay.machine.ts).
  *
  * The list of a bulk is written before it starts and never changes: ids, each with the ended runs
  * before the replay. Beside it is the result of each. A process that takes over finds everything
@@ -32,16 +32,18 @@ export interface BulkItem {
 }
 
 /**
- * begun     About to be replayed, or just replayed.
- * replayed  Replayed; the end is not known yet.
- * cancelled By this order.
- * changed   Something else replayed it too, and the end of this replay is not known. Of a cancel:
+ * The result of an item.
+ *
+ * begun     It is about to be replayed, or was just replayed.
+ * replayed  It was replayed; the end is not known yet.
+ * cancelled This order has cancelled it.
+ * changed   Something else replayed it too, and the end of this replay is not known. For a cancel:
  *           it had ended, also by another cancel, or there was an answer.
  * gone      Its retention is over.
- * refused   A login, or of a workflow: not replayed.
- * `401`     The fault that it ended with.
+ * refused   It is a login, or belongs to a workflow, and was not replayed.
+ * `401`     The code of the fault with which it ended.
  *
- * Unknown results of a later release read as `changed`.
+ * Unknown results of a later release are read as `changed`.
  */
 const resultSchema = z
   .union([
@@ -57,7 +59,7 @@ export interface Bulk extends BulkOrder {
   /** `stopping`: no item is begun any more; replayed ones are waited for. */
   readonly state: 'running' | 'stopping' | 'done' | 'stopped';
   readonly endedAt: number | undefined;
-  /** Of one that is over; for others they are counted when asked for. */
+  /** The counts of a bulk that is over. For other bulks they are counted on request. */
   readonly counts: BulkCounts | undefined;
 }
 
@@ -65,13 +67,13 @@ export type BulkTurn = 'go' | 'number' | 'over' | 'replayed' | 'settled';
 
 const bulkIdPattern = /^B[0-9a-f]{16}$/;
 const itemsAtOnce = 1000;
-/** How long the report can be read. */
+/** The retention of the report. */
 export const keptSeconds = 30 * 86_400;
-/** For a list that was not written completely. */
+/** The retention of a list that was not written completely. */
 const draftSeconds = 3600;
 const stopKey = 'stop';
 
-/** @param chart With its activity, where turns are run. */
+/** @param chart The chart with its activity, in programs that run turns. */
 export const bulkWorkflow = (chart = bulkReplayMachine) =>
   defineWorkflow({
     name: 'bulk-replay',
@@ -104,8 +106,8 @@ redis.call('HSET', KEYS[2], ARGV[1], 'begun')
 return 'go'`;
 
 /**
- * What an item has ended with stays: a process that was held up may send what it knew after another
- * one has taken the bulk over.
+ * Stores the result of an item. A final result stays, because a process that was paused may send an
+ * older result after another one has taken the bulk over.
  */
 const settleScript = `
 local before = redis.call('HGET', KEYS[1], ARGV[1])
@@ -115,7 +117,7 @@ if ARGV[3] ~= '' and redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] then redis.
 const replayKey = (prefix: string, name: string): string => `{${prefix}-replays}:${name}`;
 
 export const createBulkStore = (options: {
-  /** Of the instances. */
+  /** The queue of the instances. */
   readonly queue: Queue;
   readonly redis: RedisClient;
   readonly prefix: string;
@@ -140,13 +142,13 @@ export const createBulkStore = (options: {
     const isOver = finishedOn !== undefined;
     const record = recordSchema.safeParse(isOver ? returnvalue : progress).data;
     const { value = isOver ? 'stopped' : 'running', context } = record ?? {};
-    // The turn that takes the STOP comes in a moment.
+    // The event STOP is stored, and the next turn takes it.
     const isStopped = value === 'running' && (await engine.verdict(id, stopKey)) !== undefined;
     const { endedAt, counts } = context?.end ?? {};
     return { id, ...order, state: isStopped ? 'stopping' : value, endedAt, counts };
   };
 
-  /** Numbers that a bulk holds, by transaction. */
+  /** The numbers that a bulk holds, by transaction. */
   const numbers = async (id: string): Promise<ReadonlyMap<string, string>> => {
     const mine = new Map<string, string>();
     for (const [msisdn, holder] of Object.entries(await redis.hgetall(key('numbers')))) {
@@ -156,7 +158,7 @@ export const createBulkStore = (options: {
     return mine;
   };
 
-  /** From now on no item of it is begun. */
+  /** Closes the list of a bulk: from now on no item of it is begun. */
   const close = async (id: string): Promise<void> => {
     await redis.expire(itemsKey(id), keptSeconds);
   };
@@ -167,7 +169,7 @@ export const createBulkStore = (options: {
 
     newId: () => `B${randomBytes(8).toString('hex')}`,
 
-    /** The bulk exists, and is worked on, from the last write on. */
+    /** Creates a bulk. It exists, and may be worked on, from the last write on. */
     create: async (
       { id, ...order }: Omit<BulkOrder, 'total'>,
       items: readonly BulkItem[],
@@ -189,7 +191,7 @@ export const createBulkStore = (options: {
       return job && bulkOf(job);
     },
 
-    /** Newest first. */
+    /** The bulks, newest first. */
     list: async (limit: number): Promise<readonly Bulk[]> => {
       const jobs: readonly (Job | undefined)[] = await queue.getJobs(
         ['wait', 'active', 'delayed', 'completed', 'failed'],
@@ -222,7 +224,7 @@ export const createBulkStore = (options: {
     isClosed: async (id: string): Promise<boolean> => (await redis.ttl(itemsKey(id))) !== -1,
 
     /**
-     * Begins an item and takes its number. @param msisdn Empty for none.
+     * Begins an item and takes its number. @param msisdn Empty for a cancel, which needs no number.
      *
      * @returns `go`, also for an item that was begun before; `number` while the number is in use;
      *   `over` when the list is closed; `replayed` when it was replayed and is waited for;
@@ -240,7 +242,7 @@ export const createBulkStore = (options: {
         `${id} ${item}`,
       )) as BulkTurn,
 
-    /** @param msisdn Its number, to free it. */
+    /** Stores the result of an item. @param msisdn The number to be freed; empty for none. */
     settle: async (id: string, item: string, result: BulkResult, msisdn = ''): Promise<void> => {
       const holder = `${id} ${item}`;
       await redis.eval(

@@ -1,7 +1,7 @@
 /**
- * Runs bulks: one instance of machines/bulk-replay.machine.ts for each order. The work is
- * one long activity. Its process holds it, and another process continues when that one dies. A hold
- * that lapses unnoticed does no harm: see bulk-store.ts and replay-once.ts.
+ * Runs bulks: one instance of machines/bulk-replay.machine.ts for each order. The work is one long
+ * activity. Its process holds it, and another process continues when that one dies. A hold that
+ * runs out unnoticed does no harm: see bulk-store.ts and replay-once.ts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
@@ -21,10 +21,10 @@ import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
 
 interface BulkWorkerOptions extends ReplayWork {
-  /** Of the instances, opened on `redis`. */
+  /** The queue of the instances, opened on `redis`. */
   readonly queue: Queue;
   readonly protocol: Protocol;
-  /** Another process takes over so long after the last sign of life; default 5000. */
+  /** Time after which another process takes over from a dead one. Default 5000. */
   readonly holdMs?: number;
 }
 
@@ -89,7 +89,7 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
     concurrency: 10,
     now,
     onError,
-    // A bulk lasts longer than any stop waits.
+    // A bulk takes longer than a stop can wait.
     graceMs: 0,
     holdMs,
     retention: { doneMs: keptSeconds * 1000, failedMs: keptSeconds * 1000 },

@@ -13,7 +13,7 @@ const sessionCookieName = 'paraph_admin';
 const attributes = (secure: boolean): string =>
   `Path=/admin; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
 
-/** A `Set-Cookie` header; the cookie ends with the browser. @param secure Behind https. */
+/** A `Set-Cookie` header. The cookie ends with the browser. @param secure True behind https. */
 export const sessionCookie = (handle: string, secure: boolean): string =>
   `${sessionCookieName}=${handle}; ${attributes(secure)}`;
 
@@ -29,7 +29,7 @@ const readCookie = (header: string | undefined, wanted: string): string | undefi
   return values.length === 1 ? values[0] : undefined;
 };
 
-/** @param header `Cookie`. @returns The handle; undefined when there is none. */
+/** @param header The header `Cookie`. @returns The handle; undefined when there is none. */
 export const readSessionCookie = (header: string | undefined): string | undefined =>
   readCookie(header, sessionCookieName);
 
@@ -39,13 +39,13 @@ const loginCookieName = (secure: boolean): string =>
 const loginAttributes = (secure: boolean): string =>
   `Path=/${secure ? '' : 'admin/login'}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 
-/** A `Set-Cookie` header, for a pending login. */
+/** The `Set-Cookie` header of a pending login. */
 export const loginCookie = (handle: string, seconds: number, secure: boolean): string =>
   `${loginCookieName(secure)}=${handle}; Max-Age=${seconds}; ${loginAttributes(secure)}`;
 
 export const endedLoginCookie = (secure: boolean): string =>
   `${loginCookieName(secure)}=; Max-Age=0; ${loginAttributes(secure)}`;
 
-/** @param header `Cookie`. @returns The handle; undefined when there is none. */
+/** @param header The header `Cookie`. @returns The handle; undefined when there is none. */
 export const readLoginCookie = (header: string | undefined, secure: boolean): string | undefined =>
   readCookie(header, loginCookieName(secure));

@@ -3,13 +3,13 @@
  * An administrator of Redis can make one for a user who cannot log in otherwise.
  *
  * A link works once, for 15 minutes. Like a session it belongs to one version of its owner and ends
- * with it. Redis finds it by its HMAC and the record is sealed, so nobody can forge one in Redis.
+ * with it. It is found by its HMAC and the record is sealed, so none can be forged in Redis.
  *
  * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
  * `local`, and all sessions of people of an OpenID provider, who are no users either.
  *
- * A link that is made at Redis needs the address of the service, which only the service knows: its
- * API writes it down when it listens, sealed, so that nobody can lead the link elsewhere.
+ * A link that is made at Redis needs the address of the service, which only the service knows. The
+ * API stores it when it listens, sealed, so that a forged address cannot lead the link elsewhere.
  */
 import { z } from 'zod';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
@@ -23,7 +23,7 @@ export interface LinkOwner {
 }
 
 export interface IssuedLink {
-  /** Part of the link's URL. */
+  /** The secret in the URL of the link. */
   readonly secret: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -45,7 +45,9 @@ export const createLinks = (options: SealedOptions & { readonly now: () => numbe
       const { handle: secret } = await records.add({ name, version, expiresAt }, lifeMs);
       return { secret, expiresAt };
     },
-    /** @returns The owner, to exactly one caller. Does not check the owner's version. */
+    /**
+     * Uses a link up. @returns The owner, for one caller only. Does not check the owner's version.
+     */
     redeem: async (secret: string): Promise<LinkOwner | undefined> => {
       const id = records.idOf(secret);
       const stored = await records.get(id);
@@ -57,11 +59,11 @@ export const createLinks = (options: SealedOptions & { readonly now: () => numbe
     endLocal: async (): Promise<void> => {
       await redis.incr(endedKey);
     },
-    /** @param publicUrl `https://sign.example.com`, without a slash. */
+    /** @param publicUrl The address without a slash at its end: `https://sign.example.com`. */
     noteAddress: async (publicUrl: string): Promise<void> => {
       await redis.set(addressKey, sealed.text.seal('address', publicUrl));
     },
-    /** Undefined before an API has listened. */
+    /** The stored address; undefined before an API has listened. */
     address: async (): Promise<string | undefined> =>
       z.string().safeParse(sealed.text.open('address', await redis.get(addressKey))).data,
   };

@@ -1,5 +1,5 @@
 /**
- * How often an address may try to log in: failed links, and begun logins at a provider. Only the
+ * Limits the login attempts from an address: failed links, and begun logins at a provider. Only the
  * HMAC of an address is in Redis. An address that many callers share has ten times the allowance.
  */
 import type { Sealing } from '../pki/sealed-json.ts';
@@ -19,8 +19,8 @@ export const createLoginLimits = ({
   const keyOf = (bucket: string): string => `operators:address:${sealed.hashOf('address', bucket)}`;
   return {
     /**
-     * @param what Is tried.
-     * @returns Whether it may be.
+     * @param what The kind of attempt.
+     * @returns Whether the attempt is allowed.
      */
     tryFrom: async (address: Source, what: 'link' | LoginWay): Promise<boolean> =>
       (await takeAll(limiter, limitsFrom(address, perAddress, what, keyOf))) === undefined,

@@ -1,7 +1,7 @@
 /**
  * The ways to log in: by a link, with the phone, at the provider of the organisation.
  *
- * A refused login is recorded only after the limits, so that strangers cannot fill the log.
+ * A refused login is recorded only if the limits allow it, so that strangers cannot fill the log.
  */
 import type { Source } from '../registry/rate-limiter.ts';
 import { type Audit, doneBy } from './audit.ts';
@@ -15,7 +15,7 @@ import { isGoodSubject, type Users } from './users.ts';
 
 /**
  * in        The cookie's value and its session.
- * refused   No such user, or the link has ended: not told apart.
+ * refused   There is no such user, or the link has ended. The two look the same to the caller.
  * too-many  Too many tries from this address.
  */
 export type LoginResult =
@@ -60,7 +60,7 @@ export const createLogins = ({
     return { kind: 'in', ...(await sessions.begin(operator, version)) };
   };
 
-  /** Undefined when the owner has changed since. */
+  /** The operator that a link logs in; undefined when its owner has changed since. */
   const operatorOf = async ({ name, version }: LinkOwner): Promise<Operator | undefined> => {
     if ((await versionOf(name)) !== version) return undefined;
     const role = name === localName ? 'admin' : (await users.find(name))?.role;
@@ -69,9 +69,9 @@ export const createLogins = ({
 
   return {
     /**
-     * Logs in the user that the link belongs to; a link of `local` makes an admin.
+     * Logs in the user to whom the link belongs. A link of `local` logs in an admin.
      *
-     * @throws When Redis is unreachable, like the others.
+     * @throws When Redis is unreachable, like the other logins.
      */
     logInByLink: async (secret: string, address: Source): Promise<LoginResult> => {
       // Links cannot be guessed, so a good one works however many bad ones come from that address.
@@ -82,10 +82,10 @@ export const createLogins = ({
     },
 
     /**
-     * For somebody whom the provider of the organisation has just authenticated.
+     * Logs in a person whom the provider of the organisation has just authenticated.
      *
-     * @param claims Those of a validated ID token.
-     * @returns What keeps the person out, as the page has to say it.
+     * @param claims The claims of a validated ID token.
+     * @returns The login, or the reason of its refusal, for the page.
      */
     logInByProvider: async (
       claims: Readonly<Record<string, unknown>> & { readonly sub: string },
@@ -104,9 +104,10 @@ export const createLogins = ({
     },
 
     /**
-     * For a user whom the provider has just authenticated. The limits apply to the pending login.
+     * Logs in a user whom our own provider has just authenticated. The limits apply to the pending
+     * login.
      *
-     * @param subject `sub` of a validated ID token.
+     * @param subject The claim `sub` of a validated ID token.
      */
     logInByOidc: async (subject: string): Promise<LoginResult> => {
       const user = await users.findBySubject(subject);

@@ -71,7 +71,7 @@ export const createOperators = (options: OperatorsOptions) => {
     users,
     tokens,
     views,
-    /** @param cookie Its value. @returns Undefined unless the session is on. Counts as use. */
+    /** @param cookie Its value. @returns Undefined unless the session is valid. Counts as use. */
     sessionOf: sessions.find,
     csrfTokenOf: sessions.csrfTokenOf,
     checkCsrf: sessions.checkCsrf,
@@ -79,19 +79,19 @@ export const createOperators = (options: OperatorsOptions) => {
     /** Logins at an OpenID provider that are not finished. */
     pendingLogins: {
       ...createPendingLogins(common),
-      /** Asked before a login starts. Counts with the other tries of this address. */
+      /** To be asked before a login starts. Counts with the other attempts of this address. */
       mayBegin: (address: Source, way: LoginWay) => limits.tryFrom(address, way),
     },
 
-    /** For `local`, an admin without a user. */
+    /** Issues a link for `local`, an admin without a user. */
     issueLink: async () => {
       await audit.record({ who: localName, via: 'service', action: 'link-issue' });
       return links.issue({ name: localName, version: await links.localVersion() });
     },
 
-    /** @param name Of a user, or `local`. @returns Undefined for an unknown user. */
+    /** Issues a link. @param name A user, or `local`. @returns Undefined for an unknown user. */
     issueLinkFor: async (by: Operator, name: string) => {
-      // Whom a provider vouches for has no role here.
+      // People of a provider have no stored role, so they get no links.
       const version = isProviderName(name) ? undefined : await versionOf(name);
       if (version === undefined) return undefined;
       await audit.record({ ...doneBy(by), action: 'link-issue', target: name });
@@ -99,12 +99,12 @@ export const createOperators = (options: OperatorsOptions) => {
     },
 
     noteAddress: links.noteAddress,
-    /** Where an API listened last. */
+    /** The address at which an API listened last. */
     address: links.address,
 
     /**
-     * Ends all sessions of those who are no users: `local`, with its links, and people of the
-     * provider.
+     * Ends all sessions that belong to no user: those of `local`, with its links, and those of
+     * people of the provider.
      */
     endLocal: async (by: Operator) => {
       await audit.record({ ...doneBy(by), action: 'link-end', target: localName });

@@ -3,17 +3,17 @@
  * browser back.
  *
  * A login belongs to the browser that has its cookie. It can be taken once: when the same answer
- * comes several times, one of them goes on. Redis knows only the HMAC of the cookie, and the record
+ * comes several times, one of them goes on. Redis has only the HMAC of the cookie, and the record
  * is encrypted (sealed.ts).
  */
 import { z } from 'zod';
 import { createSealedRecords, type SealedOptions } from './sealed.ts';
 
-/** Where the person logs in: at our own provider, or at that of the organisation. */
+/** The providers for logins: our own with the phone, or that of the organisation. */
 export const loginWays = ['phone', 'provider'] as const;
 export type LoginWay = (typeof loginWays)[number];
 
-/** What proves that an answer belongs to this login, and the page that follows. */
+/** The values that prove that an answer belongs to this login, and the page that follows. */
 const pendingSchema = z.object({
   way: z.enum(loginWays),
   state: z.string(),
@@ -31,15 +31,15 @@ const lifeMs = pendingLoginSeconds * 1000;
 export const createPendingLogins = (options: SealedOptions & { readonly now: () => number }) => {
   const records = createSealedRecords(options, 'login', pendingSchema);
   return {
-    /** @returns The cookie's value. */
+    /** Stores a login. @returns The value of its cookie. */
     remember: async (login: z.infer<typeof pendingSchema>): Promise<string> =>
       (await records.add(login, lifeMs)).handle,
-    /** Undefined for an unknown or expired login. */
+    /** Finds a login; undefined for an unknown or expired one. */
     find: async (cookie: string | undefined) => {
       const found = await records.get(records.idOf(cookie));
       return found !== undefined && options.now() < found.begunAt + lifeMs ? found : undefined;
     },
-    /** @returns True for exactly one caller. */
+    /** Removes a login. @returns True for exactly one caller. */
     take: (cookie: string | undefined): Promise<boolean> => records.remove(records.idOf(cookie)),
   };
 };

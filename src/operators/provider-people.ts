@@ -1,10 +1,10 @@
 /**
- * People whom an OpenID provider of the operator's own organisation vouches for. They are no users
+ * People who log in at an OpenID provider of the operator's own organisation. They are no users
  * here: their name and role come from claims of the ID token, at each login.
  *
  * The name gets a prefix that no user can have, so `provider:olga` is never taken for the user
- * `olga`, whose tokens and settings stay the user's own. Which claim gives the name is for the
- * operator to choose; it must be one that people cannot change themselves.
+ * `olga`, and has no access to that user's tokens and settings. The operator chooses the claim that
+ * gives the name; people must not be able to change it themselves.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -54,10 +54,10 @@ type Claims = Readonly<Record<string, unknown>>;
 const namePrefix = 'provider:';
 export const isProviderName = (name: string): boolean => name.startsWith(namePrefix);
 
-/** Letters and digits of all languages, and what e-mail addresses and names of people have. */
+/** Letters and digits of all languages, and the signs in e-mail addresses and names of people. */
 const goodName = /^[\p{L}\p{N}][\p{L}\p{N}._@+'’ -]{0,126}[\p{L}\p{N}]$|^[\p{L}\p{N}]$/u;
 
-/** Providers put some names, such as `https://example.com/roles`, dots and all, at the top. */
+/** A claim by its name or path. Some top-level names contain dots: `https://example.com/roles`. */
 const claimAt = (claims: Claims, name: string): unknown => {
   if (Object.hasOwn(claims, name)) return claims[name];
   return name
@@ -75,9 +75,9 @@ const textsIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
 
 /**
- * person   May log in.
- * no-role  Nothing in the role claim is mapped to a role.
- * no-name  The name claim is missing, or is no name.
+ * person   The person may log in.
+ * no-role  No value of the role claim is mapped to a role.
+ * no-name  The name claim is missing, or is not usable as a name.
  */
 export type ProviderPerson =
   | {
@@ -89,7 +89,7 @@ export type ProviderPerson =
   | { readonly kind: 'no-role'; readonly name: string; readonly subject: string }
   | { readonly kind: 'no-name'; readonly subject: string };
 
-/** @param claims Those of a validated ID token. */
+/** @param claims The claims of a validated ID token. */
 export const readProviderPerson = (
   { nameClaim, roleClaim, roles: mapped }: OpenidProviderSettings,
   claims: Claims & { readonly sub: string },
@@ -109,7 +109,10 @@ export const readProviderPerson = (
     : { kind: 'person', name, role, subject };
 };
 
-/** Changes when people could have another name or role than when their session began. */
+/**
+ * The version of the settings. It changes with those that decide names and roles, and ends the
+ * sessions of people of the provider.
+ */
 export const providerVersionOf = (settings: OpenidProviderSettings): string => {
   const { issuer, clientId, nameClaim, roleClaim, roles: mapped } = settings;
   return createHash('sha256')

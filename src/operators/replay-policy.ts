@@ -1,14 +1,15 @@
 /**
- * Which failed transactions may be replayed, and by whom. The fault of each transaction decides.
+ * Decides which failed transactions each role may replay, by the fault of the transaction.
  *
  * never                 The request itself is wrong: a replay would end the same way.
  * operator              The person has not refused: silence, a device that was away, a block that
  *                       may have been lifted.
- * operator-with-reason  The person has refused. Asking again needs a reason.
- * admin                 For services that want it stricter.
+ * operator-with-reason  The person has refused. Another prompt needs a reason.
+ * admin                 Only an admin; a stricter rule that a configuration may choose.
  *
- * A viewer replays nothing. A login is never replayed: its browser has already heard of the
- * failure. Neither is what a workflow has asked for: it has gone on, and asks again itself.
+ * A viewer replays nothing. A login is never replayed: its browser has already shown the failure. A
+ * transaction of a workflow is not replayed either: the workflow has gone on, and asks again
+ * itself.
  */
 import { type FaultCode, isFaultCode } from '../protocol/fault.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
@@ -38,7 +39,7 @@ export const defaultReplayPolicy: ReplayPolicy = {
   900: 'operator',
 };
 
-/** @param changes Of the configuration: `operations.replay.policy`. */
+/** @param changes The configuration `operations.replay.policy`. */
 export const replayPolicy = (
   changes: Readonly<Partial<Record<string, ReplayRule>>> = {},
 ): ReplayPolicy => ({
@@ -49,20 +50,20 @@ export const replayPolicy = (
 interface FailedEnd {
   readonly apId: string;
   readonly code: number;
-  /** A workflow has asked for it. */
+  /** Whether a workflow has requested the transaction. */
   readonly ofWorkflow: boolean;
 }
 
 /**
  * login     It is a login, and its browser no longer waits.
- * workflow  A workflow has asked for it, and has heard of this end.
+ * workflow  A workflow has requested it, and already has this end.
  * never     This fault is never replayed.
  * role      The operator's role does not allow it.
  * reason    It needs a reason.
  */
 export type ReplayRefusal = 'login' | 'workflow' | 'never' | 'role' | 'reason';
 
-/** Blanks are no reason. */
+/** Whether a text is a reason: not blank, and at most 500 characters. */
 export const isReason = (reason: string | undefined): reason is string =>
   reason !== undefined && reason.trim() !== '' && reason.length <= 500;
 

@@ -6,9 +6,9 @@
  * once. A bulk is stored, and worked on in the background at its rate (bulk-worker.ts). A bulk of
  * cancels is planned, ordered, stopped and reported in the same way.
  *
- * Every order is in the audit log before it is done. A single one that is refused is there too,
- * with the refusal as its outcome; not one of an unknown id or without a reason that is needed, and
- * no cancel without the role.
+ * Every order is written to the audit log before it is done. A single order that is refused is
+ * there, too, with the refusal as its outcome. Not recorded are orders with an unknown id, replays
+ * without a required reason, and cancels without the required role.
  */
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
@@ -28,7 +28,7 @@ import { createPromptLimit } from './prompt-limit.ts';
 import { isReason, type ReplayPolicy, type ReplayRefusal, refusalOf } from './replay-policy.ts';
 import { readRuns, type TransactionRun } from './transaction-runs.ts';
 
-/** `too-many`: this person has been prompted too often just now. */
+/** `too-many`: this person has just had too many prompts. */
 type OneReplay =
   | 'replayed'
   | 'not-failed'
@@ -37,9 +37,9 @@ type OneReplay =
 
 export type BulkKind = NonNullable<BulkOrder['kind']>;
 
-/** Failed transactions, or open ones for a cancel, narrowed; the state is not given. */
+/** A filter of failed transactions, or of open ones for a cancel. It does not name the state. */
 export type ReplayFilter = Omit<HistoryFilter, 'states'> & {
-  /** Leaves out those with so many attempts or more. */
+  /** Leaves out transactions with this number of attempts or more. */
   readonly maxAttempts?: number | undefined;
 };
 
@@ -47,29 +47,31 @@ export type ReplaySelection = (
   | { readonly filter: ReplayFilter }
   | { readonly ids: readonly string[] }
 ) & {
-  /** Default: replay. */
+  /** The kind of the bulk. Default: `replay`. */
   readonly kind?: BulkKind | undefined;
 };
 
 export interface ReplayPlan {
   /** Transactions that were found: failed ones, or open ones for a cancel. */
   readonly found: number;
-  /** Of them those that a bulk would replay, or cancel. */
+  /** The number of found transactions that a bulk would replay, or cancel. */
   readonly replayable: number;
-  /** Different numbers among those. */
+  /** The number of different phone numbers among the replayable ones. */
   readonly numbers: number;
-  /** Transactions of the number that has most of them: one person is prompted at a limited pace. */
+  /** The most transactions of one phone number. The pace of prompts to one person is limited. */
   readonly mostOfOne: number;
   /** The replayable ones, by fault code (not of a cancel) and by AP_ID. */
   readonly byFault: Readonly<Record<string, number>>;
   readonly byAp: Readonly<Record<string, number>>;
-  /** Why the others would not be. `attempts`: too many; `not-…`, `unknown`: of ids. */
+  /**
+   * The others, counted by reason. `attempts`: too many. `not-…`, `unknown`: only for given ids.
+   */
   readonly refused: Readonly<
     Record<ReplayRefusal | 'attempts' | 'not-failed' | 'not-open' | 'unknown', number>
   >;
   /** The replayable ones in the order of the bulk, at most the first hundred. */
   readonly first: readonly TransactionRow[];
-  /** There are more than one bulk may hold; narrow the filter. */
+  /** Whether more were found than one bulk may hold. Then the filter must be narrowed. */
   readonly truncated: boolean;
 }
 
@@ -80,17 +82,17 @@ export type StartedBulk =
 interface ReplaysOptions extends Omit<ReplayWork, 'onError'> {
   readonly history: Pick<History, 'search' | 'find'>;
   readonly protocol: Protocol;
-  /** Of bulk replays (src/transactions/shards.ts). */
+  /** The queue of bulk replays (src/transactions/shards.ts). */
   readonly queue: Queue;
   readonly policy: ReplayPolicy;
 }
 
-/** Some megabytes in Redis and in the worker. */
+/** Items of one bulk: some megabytes in Redis and in the worker. */
 const maxItems = 20_000;
 const maxPerSecond = 1000;
 const pageRows = 500;
 const statesOf = { replay: ['failed'], cancel: ['submitted', 'pending'] } as const;
-/** A plan lists so many; the others it counts. */
+/** Transactions that a plan lists; it counts the others. */
 const maxNamed = 100;
 
 const increment = (counts: Map<string, number>, key: string) =>
@@ -102,7 +104,7 @@ export const createReplays = (options: ReplaysOptions) => {
   const replayOnce = createReplayOnce(redis, queueIn(shards));
   const prompts = createPromptLimit(limiter);
 
-  /** Candidates in pages; undefined for an unknown id. */
+  /** Yields candidates in pages; undefined for an unknown id. */
   async function* candidates(
     selection: ReplaySelection,
   ): AsyncGenerator<readonly (TransactionRow | undefined)[]> {
@@ -205,7 +207,9 @@ export const createReplays = (options: ReplaysOptions) => {
     /** The queue of bulk replays, for the console's board. */
     queue: options.queue,
 
-    /** @throws When Redis is unreachable, like the others; it may then be done or not. */
+    /**
+     * @throws When Redis is unreachable, like the other methods. The order may then be done or not.
+     */
     replay: async (
       msspTransId: string,
       operator: Operator,
@@ -234,7 +238,7 @@ export const createReplays = (options: ReplaysOptions) => {
         refusalOf(policy, { apId, code: fault.code, ofWorkflow }, operator.role, reason) ??
         ((await prompts.take(msisdn)) ? undefined : 'too-many');
       if (refusal !== undefined) {
-        // A missing reason is asked for, and given.
+        // A missing reason is not recorded: the console asks for it, and the order comes again.
         if (refusal !== 'reason') await notDone(entry, refusal);
         return { refused: refusal };
       }
@@ -261,7 +265,7 @@ export const createReplays = (options: ReplaysOptions) => {
       return noted(audit, entry, cancel, (result) => result === 'cancelled' || result);
     },
 
-    /** What a bulk would do. @param reason As it would be given. */
+    /** Computes what a bulk would do. @param reason The reason that the order would have. */
     plan: async (
       selection: ReplaySelection,
       operator: Operator,
@@ -315,11 +319,11 @@ export const createReplays = (options: ReplaysOptions) => {
       return bulk && withCounts(bulk);
     },
 
-    /** Newest first. */
+    /** The bulks, newest first. */
     list: async (limit = 50): Promise<readonly BulkProgress[]> =>
       Promise.all((await store.list(limit)).map(withCounts)),
 
-    /** The result of each, until a month after the end. */
+    /** The results of a bulk, until a month after its end. */
     report: async (bulkId: string): Promise<BulkReport | undefined> => {
       const bulk = await store.find(bulkId);
       if (bulk === undefined) return undefined;

@@ -30,7 +30,7 @@ export const createSealedRecords = <T>(
   const keyOf = (id: string): string => byId.keyOf(kind, id);
   const seal = (id: string, value: T): Buffer => byId.seal(kind, id, value);
   return {
-    /** @returns Undefined for what cannot be a handle. */
+    /** @returns Undefined for a text that cannot be a handle. */
     idOf: (handle: string | undefined): string | undefined =>
       handle !== undefined && isHandle(handle) ? sealed.hashOf(kind, handle) : undefined,
     keyOf,
@@ -42,7 +42,9 @@ export const createSealedRecords = <T>(
       await redis.set(keyOf(id), seal(id, value), 'PX', lifeMs);
       return { handle, id };
     },
-    /** @returns Undefined without an id, and for a record that is gone or was not sealed here. */
+    /**
+     * @returns Undefined without an id, for a missing record, and for one that cannot be opened.
+     */
     get: async (id: string | undefined): Promise<T | undefined> =>
       id === undefined ? undefined : schema.safeParse(await byId.get(kind, id)).data,
     /** @returns True for exactly one caller. */

@@ -15,7 +15,7 @@ import { createSealedRecords, type SealedOptions } from './sealed.ts';
 import type { OperatorSettings } from './settings.ts';
 
 export interface Session {
-  /** Cannot be used as a cookie. */
+  /** The id of the session, which cannot be used as a cookie. */
   readonly id: string;
   readonly operator: Operator;
 }
@@ -67,7 +67,7 @@ export const createSessions = (
   return {
     csrfTokenOf,
 
-    /** @param version Of the user. */
+    /** @param version The version of the user. */
     begin: async ({ name, role, via }: Operator, version: string) => {
       const time = now();
       const stored: Stored = { name, role, via, version, createdAt: time, lastSeenAt: time };
@@ -75,7 +75,7 @@ export const createSessions = (
       return { cookie, session: toSession(id, stored) };
     },
 
-    /** Counts as use. @returns Undefined for an unknown or ended session. */
+    /** Finds a session, and counts as use. @returns Undefined for an unknown or ended session. */
     find: async (cookie: string | undefined): Promise<Session | undefined> => {
       const id = records.idOf(cookie);
       const stored = id === undefined ? undefined : await readStored(id);
@@ -88,7 +88,7 @@ export const createSessions = (
       return toSession(id, stored);
     },
 
-    /** Does not count as use. */
+    /** Whether a session is valid. Does not count as use. */
     isOn: async (id: string): Promise<boolean> => (await readStored(id)) !== undefined,
 
     end: ({ id }: Session): Promise<boolean> => records.remove(id),

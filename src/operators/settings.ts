@@ -1,6 +1,6 @@
 /**
- * The members of `operations` in the configuration that say who runs the service. Users of the file
- * cannot be changed while the service runs; `paraph users` adds others.
+ * The members of `operations` in the configuration about operators. Users of the file cannot be
+ * changed while the service runs; `paraph users` adds others.
  */
 import { z } from 'zod';
 import { allowance, type DeepReadonly, refuseRepeats, section, whole } from '../registry/entry.ts';
@@ -53,7 +53,7 @@ export const operatorLogins = section({
   ),
 });
 
-/** What the configuration says of operators. */
+/** The configuration of operators. */
 export interface OperatorSettings {
   readonly users: DeepReadonly<z.output<typeof operatorUsers>>;
   readonly sessions: DeepReadonly<z.output<typeof operatorSessions>>;

@@ -1,7 +1,7 @@
 /**
- * The history of a transaction, from its job: the states that its record went through, and who
+ * The history of a transaction, from its job: the states of its record, and the operator who
  * ordered each further attempt. Other actions of operators are in the audit log. Other programs
- * write jobs too, so what cannot be read is left out.
+ * write jobs, too, so parts that cannot be read are left out.
  */
 import { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
@@ -19,7 +19,7 @@ export interface ToldState {
   /** Milliseconds since the epoch; undefined for a replay that no worker has started yet. */
   readonly at: number | undefined;
   readonly fault?: NonNullable<TransactionRow['fault']>;
-  /** Who ordered the attempt that begins here; absent for the first one, and without a note. */
+  /** The order of the attempt that begins here; absent for the first attempt, or without a note. */
   readonly ordered?: ReplayNote;
 }
 
@@ -39,7 +39,7 @@ const historyIn = (job: JobFields): History => {
   return historySchema.safeParse(recordIn(parsed(job.progress))).data?.history ?? [];
 };
 
-/** @returns In order; the last one is the current state. */
+/** @returns The states in their order; the last one is the current state. */
 export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldState[] => {
   const begun = (attempt: number): Pick<ToldState, 'ordered'> => {
     const ordered = attempt > 1 ? replayNoteOf(job, attempt) : undefined;
@@ -52,7 +52,8 @@ export const statesOf = (row: TransactionRow, job: JobFields): readonly ToldStat
       ...(entry.state === 'submitted' && begun(entry.attempt)),
     }),
   );
-  // The record lacks an unreadable job, a replay before its first turn, an end without a turn.
+  // An unreadable job, a replay before its first turn and an end without a turn are not in the
+  // record.
   if (told.length === 0)
     told.push({ state: 'submitted', attempt: 1, at: row.submittedAt || undefined });
   const last = told.at(-1);

@@ -26,7 +26,7 @@ const storedSchema = z.object({
 type Stored = z.infer<typeof storedSchema>;
 
 export interface TokenView extends Readonly<Omit<Stored, 'version'>> {
-  /** For `revoke`; cannot be used as a token. */
+  /** The id to be passed to `revoke`. It cannot be used as a token. */
   readonly id: string;
 }
 
@@ -34,7 +34,7 @@ export interface NewToken {
   /** The user that it acts for. */
   readonly name: string;
   readonly label: string;
-  /** More than 0, at most 366. */
+  /** The validity in days: more than 0, at most 366. */
   readonly days: number;
 }
 
@@ -54,10 +54,10 @@ export type IssuedToken =
 const prefixOfTokens = 'paraph_';
 const dayMs = 86_400_000;
 const maxDays = 366;
-/** Valid ones of one user. */
+/** The most valid tokens of one user. */
 export const maxTokens = 20;
 
-/** For each issuing operator. Not for the command line at Redis. */
+/** The limit for each issuing operator. It does not apply to the command line at Redis. */
 const issueLimit = { requests: 20, perSeconds: 600 };
 
 /** KEYS index, record; ARGV id, sealed, now, expiry, life ms, maximum, longest life ms. */
@@ -74,7 +74,7 @@ export const drawToken = (sealed: Sealing): { readonly token: string; readonly i
   for (;;) {
     const handle = sealed.newHandle();
     const id = sealed.hashOf('token', handle);
-    // It would look like an option on a command line.
+    // An id with a leading dash would look like an option on a command line.
     if (!id.startsWith('-')) return { token: `${prefixOfTokens}${handle}`, id };
   }
 };
@@ -127,7 +127,7 @@ export const createTokens = (options: {
   const mayIssue = async ({ name, via }: Operator): Promise<boolean> =>
     via === 'cli' || limiter.take(`operators:tokens:${sealed.hashOf('name', name)}`, issueLimit);
 
-  /** Checked again, atomically, when it is issued. */
+  /** Finds an error before a token is issued. The issue checks again, atomically. */
   const findError = async (name: string): Promise<'unknown' | 'too-many' | undefined> => {
     const user = await users.find(name);
     if (user === undefined) return 'unknown';
@@ -181,7 +181,7 @@ export const createTokens = (options: {
   };
 
   return {
-    /** @param idOrToken The token too, for someone who found it without its id. */
+    /** @param idOrToken The id, or the token itself, for example one that was found somewhere. */
     find,
 
     /**
@@ -210,7 +210,7 @@ export const createTokens = (options: {
         : { token: drawn.token, view: issued };
     },
 
-    /** Valid ones, oldest first: the operator's own; for an admin those of all users. */
+    /** Valid tokens, oldest first: the operator's own; for an admin the tokens of all users. */
     list: async (by: Operator): Promise<readonly TokenView[]> => {
       const user = await users.find(by.name);
       const owners = includesRole(by.role, 'admin')
@@ -223,7 +223,7 @@ export const createTokens = (options: {
         .sort((a, b) => a.createdAt - b.createdAt);
     },
 
-    /** `unknown` also for a token that the operator may not see. */
+    /** Revokes a token. A token that the operator may not see is `unknown`. */
     revoke: async (by: Operator, idOrToken: string): Promise<'revoked' | 'unknown'> => {
       const token = await find(idOrToken);
       if (token === undefined) return 'unknown';
@@ -236,7 +236,7 @@ export const createTokens = (options: {
       );
     },
 
-    /** @param token As issued. @returns Its user, as of now. */
+    /** Verifies an issued token. @returns The current user of a valid one; undefined otherwise. */
     verify: async (token: string): Promise<Operator | undefined> => {
       const id = idOf(token);
       if (id === token) return undefined;

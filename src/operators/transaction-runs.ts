@@ -1,6 +1,5 @@
 /**
- * The runs of a transaction as a replay sees them: what its job says now, and how replayed ones
- * have ended.
+ * The runs of a transaction, for replays: the current run, and the ends of replayed ones.
  *
  * An id and a count of ended runs name one particular end of a transaction.
  */
@@ -13,9 +12,9 @@ import { statesOf } from './states.ts';
 
 export interface TransactionRun {
   readonly row: TransactionRow;
-  /** BullMQ's count: grows by one with each end. */
+  /** The count of BullMQ, which grows by one with each end. */
   readonly endedRuns: number;
-  /** A workflow has asked for it, and has heard of its end. */
+  /** Whether a workflow has requested it, and so already has its end. */
   readonly ofWorkflow: boolean;
 }
 
@@ -37,8 +36,9 @@ export const readRuns = (
   );
 
 /**
- * Most replayed transactions are still open when asked for, so this reads next to nothing of them.
- * The keys of the jobs are not announced to Redis, but are in the slot of the announced key.
+ * Finds ended runs. Most replayed transactions are still open when this runs, so it reads next to
+ * nothing of them. The keys of the jobs are not announced to Redis, but are in the slot of the
+ * announced key.
  *
  * KEYS: one of the queue. ARGV: the prefix of its jobs; then each id and its ended runs. Returns
  * those with more, or gone.
@@ -74,7 +74,7 @@ const endedAgain = async (
   return found.flat();
 };
 
-/** From the record of a transaction that was replayed again. */
+/** Reads the result from the record of a transaction that was replayed again. */
 const recordedResult = async (
   redis: RedisClient,
   shards: readonly Shard[],
@@ -91,9 +91,9 @@ const recordedResult = async (
 };
 
 /**
- * @param items Some hundreds, with the ended runs before their replay.
- * @returns Of those that have ended since, by id. `changed`: it was replayed again, and its end is
- *   no longer known.
+ * @param items Some hundreds of items, each with the ended runs before its replay.
+ * @returns The results of the items that have ended since, by id. `changed`: the transaction was
+ *   replayed again, and the end of this replay is no longer known.
  */
 export const findResults = async (
   redis: RedisClient,

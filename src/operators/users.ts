@@ -66,10 +66,10 @@ export const createUsers = (options: {
   readonly prefix: string;
   readonly sealed: Sealing;
   readonly audit: Audit;
-  /** Cannot be changed while the service runs, and hide stored users of the same name. */
+  /** Users of the file. They cannot be changed here, and hide stored users of the same name. */
   readonly configured: OperatorSettings['users'];
   readonly views: Pick<Views, 'remove' | 'names'>;
-  /** People of an OpenID provider may come back, whose views are kept. */
+  /** Whether the views of people of an OpenID provider are kept, because they may come back. */
   readonly keepsProviderNames: boolean;
 }) => {
   const { redis, sealed, audit, views, keepsProviderNames } = options;
@@ -93,7 +93,7 @@ export const createUsers = (options: {
     return (await redis.eval(swapScript, 1, key, name, before, text)) === 1;
   };
 
-  /** @param next The following state, or why there is none. */
+  /** @param next Gives the new state, or the reason of a refusal. */
   const change = async <Refusal extends string>(
     name: string,
     next: (
@@ -136,7 +136,7 @@ export const createUsers = (options: {
     return oidcSubject !== undefined && !isGoodSubject(oidcSubject) ? 'bad-subject' : undefined;
   };
 
-  /** An invalid name is not recorded: people paste secrets. */
+  /** Records a change and does it. An invalid name is not recorded, because it may be a secret. */
   const onUser = async <T extends string>(
     by: Operator,
     action: AuditAction,
@@ -184,9 +184,9 @@ export const createUsers = (options: {
   };
 
   return {
-    /** By name. */
+    /** All users, ordered by name. */
     list,
-    /** When two users have the same subject, the one of the configuration file. */
+    /** Finds the user with a subject. If two have it, the user of the configuration file counts. */
     findBySubject,
 
     find: async (name: string): Promise<User | undefined> => {
@@ -211,8 +211,8 @@ export const createUsers = (options: {
     },
 
     /**
-     * Also what the user has set up, first, so that nobody of the same name finds it; and also a
-     * user who cannot be read because the master key has changed.
+     * Removes a user, and before that the user's view, so that a later user of the same name does
+     * not get it. Also removes a user that cannot be read because the master key has changed.
      */
     remove: (by: Operator, name: string) =>
       onUser(by, 'user-remove', name, {}, async () => {
@@ -220,7 +220,7 @@ export const createUsers = (options: {
         return change<never>(name, () => ({ after: undefined }));
       }),
 
-    /** What users have set up who are none any more: those who have left the configuration file. */
+    /** Removes the views of former users, who are no longer in the configuration file. */
     forgetFormer: async (): Promise<void> => {
       const names = await views.names();
       const known = new Set([localName, ...configured.keys(), ...(await redis.hkeys(key))]);
@@ -233,7 +233,7 @@ export const createUsers = (options: {
     setRole: (by: Operator, name: string, role: Role) =>
       onUser(by, 'user-role', name, { role }, () => update(name, { role })),
 
-    /** @param subject Undefined: no login with the phone any more. */
+    /** @param subject Undefined removes the login with the phone. */
     setSubject: async (
       by: Operator,
       name: string,

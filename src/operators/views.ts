@@ -1,19 +1,19 @@
 /**
- * How a person has set up the console: time zone, columns of the list, saved filters. It is kept
- * sealed beside the user's record, because filters hold numbers, and follows the person from one
- * browser to the next. `local` has one, too.
+ * The view of a person: time zone, columns of the list and saved filters of the console. It is
+ * stored sealed beside the record of the user, because filters hold numbers, and is the same in all
+ * browsers. `local` has a view, too.
  *
- * Two changes at the same moment: the later one counts.
+ * Of two changes at the same moment the later one counts.
  */
 import { z } from 'zod';
 import type { SealedOptions } from './sealed.ts';
 
 const viewSchema = z.object({
-  /** `UTC`, `relative`, or a time zone of IANA. */
+  /** The display of times: `UTC`, `relative`, or an IANA time zone. */
   times: z.string().default('UTC'),
-  /** Names of columns; absent for the usual ones. */
+  /** Names of columns; absent for the default columns. */
   columns: z.array(z.string()).optional(),
-  /** By name; each with its query: `state=failed&fault=401`. */
+  /** Saved filters by name, each with its query: `state=failed&fault=401`. */
   filters: z.array(z.object({ name: z.string(), query: z.string() })).default([]),
 });
 export type View = Readonly<z.output<typeof viewSchema>>;
@@ -27,13 +27,13 @@ export const createViews = ({ redis, prefix, sealed }: SealedOptions) => {
     viewSchema.safeParse(sealed.text.open(placeOf(name), await redis.hget(key, name))).data ??
     usualView;
   return {
-    /** The usual view for a person who has changed nothing. */
+    /** Reads a view. A person who has changed nothing has the default view. */
     read,
     change: async (name: string, changes: Partial<View>): Promise<void> => {
       const changed = { ...(await read(name)), ...changes };
       await redis.hset(key, name, sealed.text.seal(placeOf(name), changed));
     },
-    /** Of all who have one. */
+    /** The names of all people with a view. */
     names: (): Promise<string[]> => redis.hkeys(key),
     remove: async (name: string): Promise<void> => {
       await redis.hdel(key, name);

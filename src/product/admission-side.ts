@@ -1,4 +1,4 @@
-/** The admission of the API: its limits, and what is logged and counted of what it refuses. */
+/** The admission of the API: sets its limits, and logs and counts its refusals. */
 import type { createRefusals } from '../history/refusals.ts';
 import { type Admission, createAdmission } from '../http/admission.ts';
 import { printable } from '../http/operation.ts';

@@ -48,8 +48,8 @@ import {
 /**
  * Makes the operations and pages of HTTP; nothing listens yet.
  *
- * @param listensAt Where the server listens, once it does: the public address when none is
- *   configured.
+ * @param listensAt Gives the address at which the server listens, once it does. It is the public
+ *   address when none is configured.
  */
 export const openApiSide = async (core: Core, listensAt: () => string) => {
   const {
@@ -240,7 +240,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const leave = (): void => {
     stopping = true;
   };
-  /** Answers all callers who wait for a transaction, which goes on. */
+  /** Answers all callers that wait for a transaction. The transactions go on. */
   const endWaiting = async (): Promise<void> => {
     leave();
     oauth.endWaiting();
@@ -250,13 +250,13 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   };
   return {
     fetch: answer,
-    /** What the server refuses for lack of room. */
+    /** Refuses requests before they are read, when there is no room. */
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,
-    /** When it listens, before the first request is expected. */
+    /** To be called when the server listens, before the first request is expected. */
     prepare: async (): Promise<void> => {
-      // What could not be written is written when it is used first.
+      // Writes that fail now are made again at the first use.
       await oauth.prepare().catch((error: unknown) => {
         if (!isRedisAway(error)) throw error;
         onError(toError(error));

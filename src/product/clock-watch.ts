@@ -8,14 +8,14 @@
 import type { Logger } from 'pino';
 import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 
-/** Beyond this the clock of a process counts as wrong. */
+/** The difference to the clock of Redis above which the clock of a process counts as wrong. */
 export const toleratedOffsetMs = 1000;
 
 const everyMs = 1000;
-/** More than a clock is adjusted by from one second to the next. */
+/** A jump that is larger than the usual adjustment of a clock within one second. */
 const jumpMs = 250;
 
-/** @returns Ends it. */
+/** Starts the watch. @returns A function that ends it. */
 export const watchClock = (
   clock: Pick<RedisClock, 'offsetMs' | 'refresh'>,
   hostNow: () => number,

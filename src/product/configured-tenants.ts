@@ -6,7 +6,7 @@ import { settingsOf } from './part-rooms.ts';
 /**
  * The OpenID tenants of the configuration file. The first one has the clients of parts, too.
  *
- * @param publicUrl Any will do where addresses of clients are of no matter.
+ * @param publicUrl May be any URL when the addresses of clients are not used.
  */
 export const configuredTenants = (
   {

@@ -19,7 +19,7 @@ import { closeShards } from '../transactions/shards.ts';
 import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';
 
-/** For `paraph users link`, when Redis could not take it. */
+/** The pause before the address for `paraph users link` is stored again after an error. */
 const noteAgainMs = 5000;
 
 interface ConsoleSurroundings
@@ -28,7 +28,7 @@ interface ConsoleSurroundings
   readonly ownFetch: OwnFetch;
 }
 
-/** Of a robot, which signs at once. */
+/** The number of a robot that signs at once. */
 const sandboxNumber = '+41700092501';
 
 /** The login of operators with their phones; undefined where it is configured off. */

@@ -1,9 +1,9 @@
 /**
- * What the API and the workers of a process have in common: the connections, the registries and the
+ * The common base of the API and the workers of a process: the connections, the registries and the
  * keys.
  *
  * The API uses the connection `commands`, which gives up within a second because a caller waits;
- * the workers use `blocking`, which never does.
+ * the workers use `blocking`, which never gives up.
  */
 import type { Logger } from 'pino';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
@@ -51,7 +51,7 @@ import { createTelemetry, type Telemetry } from './telemetry.ts';
 export interface CoreOptions {
   readonly configuration: Configuration;
   readonly redisUrl: string;
-  /** 32 bytes, as the operator has handed them in. */
+  /** The master key of the operator: 32 bytes. */
   readonly masterKey: Uint8Array;
   /** Environment variables of parts. Default: none. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
@@ -63,20 +63,20 @@ export interface CoreOptions {
   readonly directory?: string | undefined;
   /** Of the product (parts/parts.ts). */
   readonly parts: readonly Part[];
-  /** CPU, memory and event-loop lag among the metrics: once for a process. */
+  /** Whether metrics include CPU, memory and event-loop lag: enable it once in a process. */
   readonly processMetrics?: boolean;
-  /** Node can start threads of a compiled program only. */
+  /** Whether this program is compiled: only then can Node start its threads. */
   readonly compiled?: boolean;
 }
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** After so long without the time of Redis, the clock of the machine will do. */
+/** Time to wait for the clock of Redis. After it the clock of the machine is used. */
 const clockTimeoutMs = 5000;
 
 /**
- * How often a process asks what others have revoked, and whether its certificate authority is still
- * there.
+ * The interval at which a process asks for revocations by other processes, and whether its
+ * certificate authority still exists.
  */
 const custodyEveryMs = 1000;
 
@@ -84,9 +84,9 @@ const custodyEveryMs = 1000;
 const jobWaitsMs = 250;
 
 /**
- * Two clocks. `now` is the time of Redis: deadlines, ends, everything that another process
- * compares. `hostNow` is the clock of the machine: durations, and the OpenID provider, whose
- * library dates tokens by it.
+ * Opens the core. It has two clocks. `now` is the time of Redis: deadlines, ends, everything that
+ * another process compares. `hostNow` is the clock of the machine: durations, and the OpenID
+ * provider, whose library dates tokens by it.
  *
  * @throws For a file that is not usable.
  */
@@ -135,7 +135,7 @@ export const openCore = async (options: CoreOptions) => {
     keyPlace.vault(redis === blocking ? jobWaitsMs : undefined);
   let serviceKey = masterKey;
   const custodies = new Map<RedisClient, KeyCustody>();
-  /** What one custody has read holds for the others, too. */
+  /** The first root that a custody has read, shared by all custodies of the process. */
   const firstRoot: FirstRoot = {};
   const custodyOver = (redis: RedisClient): KeyCustody => {
     const present = custodies.get(redis);
@@ -158,7 +158,7 @@ export const openCore = async (options: CoreOptions) => {
       await custodyOver(commands).refresh();
       isAuthorityLost = false;
     } catch (error) {
-      // Without Redis others complain.
+      // A lost connection to Redis is reported elsewhere.
       if (!(error instanceof LostAuthorityError)) return;
       if (!isAuthorityLost) onError(error);
       isAuthorityLost = true;
@@ -195,14 +195,16 @@ export const openCore = async (options: CoreOptions) => {
     memory,
     onError,
     telemetry,
-    /** What rooms write their logs with. */
+    /** The log for events of rooms. */
     eventLog,
-    /** One for the process: several would compute more at once than there are threads. */
+    /**
+     * The only verifier of the process: several would compute more at once than there are threads.
+     */
     passwords,
     protocol: createProtocol(configuration.protocol),
-    /** Of the configuration and the sandbox. */
+    /** The subscribers of the configuration and the sandbox. */
     configured,
-    /** All of them, for callers who wait. */
+    /** All subscribers, read over the connection that gives up within a second. */
     get subscribers(): SubscriberRegistry {
       subscribers ??= subscribersOver(commands);
       return subscribers;
@@ -225,17 +227,17 @@ export const openCore = async (options: CoreOptions) => {
       }),
     custodyOver,
     /**
-     * Whether Redis was emptied or exchanged since this process began, as it knows it: a second old
-     * at most.
+     * Whether Redis was emptied or exchanged since this process began. The answer is at most a
+     * second old.
      */
     isAuthorityLost: (): boolean => isAuthorityLost,
-    /** Where private keys are made. */
+    /** Gives the vault that makes private keys. */
     vaultOver,
     keyPlace,
     /**
      * Opens the service key with the master key. Call it before rooms are opened.
      *
-     * @param first What becomes the service key of a new store; by default random bytes.
+     * @param first The service key for a new store. Default: random bytes.
      * @throws When the master key is not one of those that open the store.
      */
     unlock: async (first?: Uint8Array): Promise<void> => {
@@ -250,7 +252,7 @@ export const openCore = async (options: CoreOptions) => {
       custodies.clear();
     },
     limiterOver,
-    /** @param forQueues Those of the console are not counted. */
+    /** @param forQueues The telemetry of the queues. The console passes none. */
     shardsOver: (redis: RedisClient, forQueues?: Telemetry['queue']): readonly Shard[] =>
       openShards({
         redis,
@@ -265,7 +267,7 @@ export const openCore = async (options: CoreOptions) => {
       await Promise.all([whenReady(commands), whenReady(blocking)]);
       void clock.refresh();
       await settlesWithin(clock.asked, clockTimeoutMs);
-      // The states of certificates, for the first request, and for those who do not wait for them.
+      // Reads the states of certificates for the first request, and for callers that do not wait.
       await custodyOver(commands).refresh().catch(onError);
     },
     close: async (): Promise<void> => {

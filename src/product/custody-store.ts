@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { custodyBeginning } from '../redis/key-names.ts';
 import { scanKeys } from '../redis/scan.ts';
 
-/** Few enough that nobody waits for them. */
+/** Fields that are read in one command: few enough that other commands do not wait long. */
 const fieldsAtOnce = 500;
 
 /**

@@ -35,7 +35,7 @@ export const greet = ({
 }: Launched): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
-    // Logins are begun where browsers reach this server, and nowhere else.
+    // Logins work only at the address at which browsers reach this server.
     const publicUrl = configuration.publicUrl ?? url;
     lines.push(
       '',

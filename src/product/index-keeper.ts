@@ -20,7 +20,7 @@ export interface IndexSettings {
 export type PostedError = Pick<Error, 'name' | 'message'> & { readonly code: string | undefined };
 
 interface IndexKeeper {
-  /** Finishes the step in hand and lets others take over at once. */
+  /** Finishes the current step, and lets another process take over at once. */
   close(): Promise<void>;
 }
 
@@ -40,12 +40,12 @@ export const keepIndexHere = (
   };
 };
 
-/** Compiled, because Node cannot run its source. */
+/** The compiled thread, because Node cannot run its source. */
 const threadFile = new URL('./index-thread.js', import.meta.url);
 const restartMs = 1000;
 const closeTimeoutMs = 5000;
 
-/** For compiled programs. A thread that dies is replaced a second later. */
+/** Keeps the index in a thread, in compiled programs. A dead thread is replaced a second later. */
 export const keepIndexInThread = (
   settings: IndexSettings,
   { onError }: { readonly onError: (error: Error) => void },

@@ -4,7 +4,7 @@ import { ensureServiceKey, type KeySlots, openServiceKey } from '../pki/service-
 import type { RedisClient } from '../redis/connect.ts';
 import { createCustodyStore } from './custody-store.ts';
 
-/** Two processes may make the first slot at the same time. */
+/** Makes the first slot only if there is none: two processes may try at the same time. */
 const beginScript = `
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end`;
 
@@ -26,10 +26,10 @@ export const createKeySlots = (redis: RedisClient, prefix: string): KeySlots => 
 };
 
 /**
- * The service key of a store; a new one in a new store. Of a store that has an authority and no
- * service key, because an earlier release began it, the master key becomes the service key.
+ * Returns the service key of a store, and makes one for a new store. In a store of an earlier
+ * release, with an authority and no service key, the master key becomes the service key.
  *
- * @param first What becomes the service key of a new store; by default random bytes.
+ * @param first The service key for a new store. Default: random bytes.
  * @throws OtherMasterKeyError, or an Error, when the master key is not that of the store. Then
  *   nothing is written.
  */
@@ -55,7 +55,7 @@ export const unlockStore = async ({
     vault,
     now,
   });
-  // In this order: a process that starts at the same time makes the slot, then the authority.
+  // Read in this order: a process that starts at the same time makes the slot, then the authority.
   const isOld = await custody.hasAuthority();
   const present = await openServiceKey(slots, masterKey);
   if (present !== undefined) return present;

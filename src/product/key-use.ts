@@ -1,6 +1,6 @@
 /**
- * Whether a master key has been used before: for a start that finds no certificate authority in
- * Redis.
+ * Remembers whether a master key has been used before. A start that finds no certificate authority
+ * in Redis asks for it.
  *
  * A new key gets a new authority. When a used key has none, Redis has lost its data, and a new
  * authority would make every earlier certificate worthless.
@@ -20,7 +20,7 @@ import { masterKeyFileIn, replacedKeyOf, unusedMarkOf } from '../pki/master-key.
 export interface KeyUse {
   /** Read it before Redis is asked: another process may make the authority in between. */
   readonly isUsed: boolean;
-  /** Notes that the key has opened the service, and it has an authority. Safe to call again. */
+  /** Notes that the key has opened a service that has an authority. May be called again. */
   note(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export const readKeyUse = async (
   const path = join(dataDirectory, 'master.key.used');
   const name = createHmac('sha256', masterKey).update('paraph key in use').digest('base64url');
   const noted = await readFile(path, 'utf8').catch((error: unknown) => {
-    // A note that cannot be read must not count as none.
+    // A note that cannot be read must not count as a missing note.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;
   });
@@ -59,8 +59,9 @@ const wayOut =
   'Restore the data, or set PARAPH_NEW_AUTHORITY=1 for one start: that makes a new authority, and the keys and certificates of before are lost';
 
 /**
- * @param allowed What PARAPH_NEW_AUTHORITY says; undefined when it is not set.
- * @returns Why a Redis without an authority may not get one, in sentences for the operator.
+ * @param allowed The value of PARAPH_NEW_AUTHORITY; undefined when it is not set.
+ * @returns Sentences that tell the operator why a Redis without an authority gets none; undefined
+ *   when it may get one.
  */
 export const findNewAuthorityError = (
   { isUsed }: Pick<KeyUse, 'isUsed'>,

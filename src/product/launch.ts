@@ -1,13 +1,13 @@
 /**
- * The running product, in one process or in parts: its start from environment and configuration
- * file, its stop by a signal. The HTTP side is in api-side.ts, the workers in worker-side.ts.
+ * Starts the product from environment and configuration file, in one process or in parts, and stops
+ * it at a signal. The HTTP side is in api-side.ts, the workers in worker-side.ts.
  *
  * Without REDIS_URL this is the embedded default: a private Redis in the data directory, everything
  * in one process.
  *
- * Stopping: `/readyz` says 503 while requests are still served; no new requests, those in hand are
- * answered; callers who wait for a person are told; workers finish their turns; connections close.
- * Open transactions lie in Redis.
+ * A stop has these steps: `/readyz` says 503 while requests are still served; no new request is
+ * accepted, and those in hand are answered; callers that wait for a person get an answer; workers
+ * finish their turns; connections close. Open transactions stay in Redis.
  */
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -53,11 +53,11 @@ interface Product {
   consoleLink(): Promise<string | undefined>;
   greetings(): Promise<readonly (readonly string[])[]>;
   readonly entrances: readonly Entrance[];
-  /** @param hurry Once aborted, new requests are no longer waited for. */
+  /** @param hurry When it is aborted, the stop no longer waits for new requests. */
   stop(hurry?: AbortSignal): Promise<void>;
 }
 
-/** For the answers to callers whose waiting was ended. */
+/** Time for sending the answers to callers that were still waiting. */
 const lastAnswersMs = 1000;
 
 /** Serves until balancers have seen `/readyz`, then answers the requests in hand. */
@@ -79,7 +79,7 @@ const stopServer = async (
   server.cut();
 };
 
-/** Its only errors are those of REDIS_URL and of the files that it names. */
+/** @throws StartError: all errors come from REDIS_URL, the PIN, or files of the configuration. */
 const openCoreFor = async (options: CoreOptions): Promise<Core> => {
   try {
     return await openCore(options);
@@ -100,16 +100,16 @@ export const startProduct = async (
   parts: {
     readonly api?: Pick<Environment, 'host' | 'port'>;
     readonly workers: boolean;
-    /** What is known of the master key. Without it, the key counts as new. */
+    /** Whether the master key may get an authority. Default: it counts as a new key. */
     readonly authority?: {
-      /** Why a Redis without a certificate authority may not get one. */
+      /** The reason why a Redis without a certificate authority gets none; undefined if it may. */
       readonly error: string | undefined;
-      /** Whether it is another process that makes one. */
+      /** Whether another process makes the authority. */
       readonly isMadeElsewhere: boolean;
-      /** Called when there is one. */
+      /** Called when there is an authority. */
       noted(): Promise<void>;
     };
-    /** For the metrics of a process that has no API. */
+    /** The address on which a process without an API serves its metrics. */
     readonly workerHost?: string;
   },
 ): Promise<Product> => {
@@ -196,7 +196,7 @@ export const startProduct = async (
   }
 };
 
-/** @param setting Where the port comes from. */
+/** @param setting The name of the setting that gives the port. */
 const listenError = (
   error: Error,
   setting: string,
@@ -249,7 +249,7 @@ export const launch = async (
   });
   const redis = await openRedis(environment, (error) => {
     trouble(new Error(error));
-    // Without its Redis it can serve nothing, also when it is about to stop.
+    // Without its Redis it can serve nothing, so it stops without delay.
     hurry.abort();
     end(1);
   });
@@ -281,8 +281,8 @@ export const launch = async (
         workers: parts.workers,
         authority: {
           error: findNewAuthorityError(keyUse, environment.newAuthority),
-          // A worker may have no directory that remembers the key, and would make an authority
-          // beside an API that knows that the data is gone, and refuses.
+          // A worker may have no data directory with the note about the key. It would make an
+          // authority although an API with the note refuses to.
           isMadeElsewhere: !parts.api && environment.newAuthority !== true,
           // The service works without the note.
           noted: () => keyUse.note().catch(trouble),
@@ -323,9 +323,9 @@ export const launch = async (
     url: product.url,
     configuration,
     dataDirectory: environment.dataDirectory,
-    /** True when Redis is our own. */
+    /** Whether this process runs its own Redis. */
     embeddedRedis: redis.embedded,
-    /** Logs in to the console, once. Of the embedded default only. */
+    /** A link that logs in to the console once. Only with the embedded Redis. */
     consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
     /** What parts tell. Likewise. */
     greetings: redis.embedded ? ((await product.greetings().catch(withoutLink)) ?? []) : [],

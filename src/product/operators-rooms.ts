@@ -1,4 +1,4 @@
-/** What operators work with, in the console and on the command line. */
+/** Opens the rooms that the console and the command line use. */
 import type { Configuration } from '../configuration/schema.ts';
 import type { AdminApiDeps, ProviderView, SecretDeps } from '../console/deps.ts';
 import { type ConsolePart, frameOf, type SecretRooms } from '../console/part.ts';

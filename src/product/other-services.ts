@@ -1,4 +1,4 @@
-/** The services that the parts of a process connect to, as one. */
+/** Combines the other services of all parts of a process. */
 import type { Part, PartServices, ServiceRooms } from '../part.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { MakeDevice } from '../sscd/devices.ts';

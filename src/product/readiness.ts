@@ -19,7 +19,7 @@ const check = (
   look: async () => look(),
 });
 
-/** For information only: it never fails. @param look Says what there is to say. */
+/** A check that never fails and only informs. @param look Gives the remark, if there is one. */
 const remark = (name: string, trouble: string, look: () => string | undefined): HealthCheck =>
   check(name, trouble, () => {
     const reason = look();
@@ -36,11 +36,11 @@ export const redisCheck = (probe: RedisProbe): HealthCheck =>
     return error === undefined ? { ok: true } : { ok: false, reason: error.says };
   });
 
-/** Nothing is accepted and nothing is signed while it is lost. */
+/** Fails while the authority is lost, because then nothing is accepted and nothing is signed. */
 export const authorityCheck = (isLost: () => boolean): HealthCheck =>
   unless('authority', lostAuthority, () => !isLost());
 
-/** What is evicted is a lost transaction. Without a limit of memory nothing is. */
+/** Fails when Redis may evict keys, because each could be a transaction. */
 export const memoryCheck = ({ read }: RedisMemoryProbe): HealthCheck =>
   check('memory', 'It is not known whether Redis removes keys', async () => {
     const memory = await read();
@@ -55,15 +55,15 @@ export const memoryCheck = ({ read }: RedisMemoryProbe): HealthCheck =>
     };
   });
 
-/** Without events, synchronous answers come up to a second late. */
+/** Tells when events are not read: then synchronous answers come up to a second late. */
 export const eventsCheck = (reading: () => boolean): HealthCheck =>
   remark('events', 'It is not known whether events are read', () =>
     reading() ? undefined : 'Events are not read: ends are told late',
   );
 
 /**
- * Deadlines use the clock of Redis, so nothing is lost. And when that clock is wrong, all processes
- * would leave the rotation at once.
+ * Tells when the clock is wrong, and does not fail: deadlines use the clock of Redis, so nothing is
+ * lost; and if that clock were wrong, all processes would leave the rotation at once.
  */
 export const clockCheck = (
   { offsetMs }: Pick<RedisClock, 'offsetMs'>,
@@ -77,17 +77,17 @@ export const clockCheck = (
     return `The clock is ${seconds} s ${side} that of Redis`;
   });
 
-/** A stopping process finishes its work and wants no new requests. */
+/** Fails in a stopping process, which finishes its work and takes no new requests. */
 export const stoppingCheck = (stopping: () => boolean): HealthCheck =>
   unless('running', 'The process is stopping', () => !stopping());
 
 export const workersCheck = (running: () => boolean): HealthCheck =>
   unless('workers', 'The workers take no jobs', running);
 
-/** Without this process, others would get its load, and they are as full. */
+/** Tells when the backlog is full. It does not fail: the load would go to processes as full. */
 export const backlogCheck = (backlog: { size(): number }, limit: number): HealthCheck =>
   remark('backlog', 'The backlog is not known', () =>
-    // Without the number, which says how much a service is used: it is in /metrics, with a token.
+    // The number would show how much a service is used. It is in /metrics, which needs a token.
     backlog.size() < limit ? undefined : 'Full: new requests are refused',
   );
 

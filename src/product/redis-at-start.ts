@@ -15,8 +15,7 @@ import type { Core } from './core.ts';
 import { reasonOf, StartError } from './start-error.ts';
 
 /**
- * @throws StartError where the file system refuses, or the program of Redis; any other error as it
- * is.
+ * @throws StartError when the file system or the program of Redis refuses; other errors unchanged.
  */
 export const inDataDirectory = async <T>(path: string, work: () => T | Promise<T>): Promise<T> => {
   try {
@@ -31,7 +30,7 @@ export const inDataDirectory = async <T>(path: string, work: () => T | Promise<T
   }
 };
 
-/** @param onExit The private Redis has ended by itself. */
+/** @param onExit Called when the private Redis has ended by itself. */
 export const openRedis = async (environment: Environment, onExit: (error: string) => void) => {
   const { redisUrl, dataDirectory: dataDir, redisServer: command } = environment;
   if (redisUrl !== undefined) {
@@ -53,17 +52,17 @@ export const openRedis = async (environment: Environment, onExit: (error: string
   });
 };
 
-/** After so long a silence of Redis the log says so. */
+/** Time without an answer of Redis after which the log says so. */
 const noticeMs = 2000;
-/** A supervisor starts the process again; a person corrects the address. */
+/** Time to connect. After it the start fails, and a supervisor or a person takes over. */
 const patienceMs = 10_000;
-/** Between two errors of a connection that cannot be made. */
+/** The longest pause between two errors of a connection that cannot be made. */
 const longestPauseMs = 8000;
 const lookEveryMs = 1000;
 
 /**
- * Resolves when Redis can be used. One that accepts the connection is waited for however long it
- * takes: it loads its file, or is silent because it is stopped or very busy.
+ * Resolves when Redis can be used. Once Redis has accepted the connection, there is no time limit:
+ * it may load its file, be stopped, or be very busy.
  *
  * @throws StartError when no connection could be made for ten seconds.
  */
@@ -100,9 +99,9 @@ export const waitForRedis = async (
 };
 
 /**
- * A Redis that takes no writes, because it is full for instance, may take them later. A start says
- * so and goes on: requests are refused meanwhile. Only what the very first start writes is waited
- * for.
+ * Checks that Redis takes writes. If it does not, for example because it is full, the start logs
+ * this and goes on, and requests are refused meanwhile. Only the writes of the very first start are
+ * waited for.
  */
 export const waitForWrites = async (
   { look }: Pick<RedisProbe, 'look'>,
@@ -110,7 +109,7 @@ export const waitForWrites = async (
   isPrepared: () => Promise<boolean>,
 ): Promise<void> => {
   const trouble = await look();
-  // A right that it lacks does not come by itself.
+  // A missing right of the Redis user does not appear without a person.
   if (trouble?.kind === 'right') throw new Error(trouble.says);
   if (trouble === undefined) return;
   logger.warn(`${trouble.says}; nothing is accepted until it does`);
@@ -128,9 +127,9 @@ export const waitForAuthority = async (
 };
 
 /**
- * Raise it with a change that a release with this number could not read. 1: release 0.2. 2: child
- * charts lie in the record of their instance; before, each was a job, and an open process of 0.2
- * would lose its signers.
+ * The version of the stored data. Raise it with a change that a release with this number could not
+ * read. 1: release 0.2. 2: child charts lie in the record of their instance; before, each was a
+ * job, and an open process of 0.2 would lose its signers.
  */
 export const storeVersion = '2';
 const earlier = new Map<string | null, string>([
@@ -141,7 +140,7 @@ const earlier = new Map<string | null, string>([
 /**
  * Marks a new store with its version, and refuses one that this release cannot read. Call it before
  * queues are opened and the authority is made. Stores before 0.2 have no mark. An earlier store
- * whose queues were deleted is taken as a new one: the rest of it has not changed.
+ * whose queues were deleted counts as new, because its other data has not changed.
  *
  * @throws StartError for a store of another version.
  */
@@ -156,7 +155,7 @@ export const claimStore = async ({
   const meta = `${shardPrefix(queue.prefix, 0)}:${signatureQueueName}:meta`;
   const isUsed = (await custodyOver(redis).hasAuthority()) && (await redis.exists(meta)) === 1;
   let found = await redis.get(key);
-  // Only then, because a Redis that is full refuses each write, also one that changes nothing.
+  // Written only if needed: a full Redis refuses every write, also one that changes nothing.
   if (earlier.has(found) && !isUsed) {
     await redis.set(key, storeVersion);
     found = await redis.get(key);

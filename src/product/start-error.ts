@@ -3,7 +3,7 @@ import { getSystemErrorMap } from 'node:util';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 export class StartError extends Error {
-  /** As the command line has it: which exit code the process ends with. */
+  /** The outcome for the command line, which decides the exit code. */
   readonly outcome: 'usage' | 'unreachable';
   constructor(outcome: StartError['outcome'], message: string) {
     super(message);
@@ -11,7 +11,7 @@ export class StartError extends Error {
   }
 }
 
-/** `EACCES, permission denied`: what the operating system said, without a path. */
+/** The reason from the operating system, without a path: `EACCES, permission denied`. */
 export const reasonOf = (error: unknown): string => {
   const [code, words] = getSystemErrorMap().get((error as NodeJS.ErrnoException).errno ?? 0) ?? [];
   return code === undefined ? toError(error).message : `${code}, ${words}`;

@@ -1,7 +1,7 @@
 /**
- * Metrics and traces of one process, as wrappers for ports that exist anyway: each part of the
- * product gets a wrapped port and knows nothing of it. In the hot path that costs a function call
- * and an increment. Queues and connections are read only when the metrics are scraped.
+ * Metrics and traces of one process, as wrappers for ports that exist anyway, so that the rooms of
+ * the product need not know of them. In the hot path a wrapper costs a function call and an
+ * increment. Queues and connections are read only when the metrics are scraped.
  */
 import type { StepLog, UpstreamLog } from '../../workers/log.ts';
 import { createTransactionMetrics, createUpstreamGauge } from '../../workers/metrics.ts';
@@ -63,16 +63,16 @@ export const createTelemetry = (options: TelemetryOptions) => {
       observed(tracing.httpLog(inner), { ...http.observer, trouble: trouble('http') }),
     oauthLog: (inner: OauthLog): OauthLog => observed(inner, { ...oidc, trouble: trouble('oidc') }),
     devices: (inner: Devices): Devices => aroundDevices(tracing.devices(inner), timeDevice),
-    /** Around the whole application. */
+    /** Wraps the whole application. */
     fetch: (inner: Fetch): Fetch => http.fetch(tracing.fetch(inner)),
-    /** For errors that belong to no request or job. */
+    /** Counts errors that belong to no request or job. */
     trouble:
       (source: Source, inner: (error: Error) => void) =>
       (error: Error): void => {
         countTrouble(source, error);
         inner(error);
       },
-    /** For the admission's `onRefused`. */
+    /** Counts the refusals of the admission (`onRefused`). */
     refused: http.refused,
     watchRedis: createRedisMetrics(registry),
     watchClock: createClockMetrics(registry),
@@ -81,7 +81,7 @@ export const createTelemetry = (options: TelemetryOptions) => {
     watchStandstill: createStandstillMetric(registry),
     /** BullMQ's `telemetry` option; undefined without traces. */
     queue: tracing.queue,
-    /** `/metrics`. */
+    /** The route `/metrics`. */
     routes: createMetricsRoutes(registry, options.access),
   };
 };

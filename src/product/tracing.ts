@@ -9,8 +9,8 @@
  *     └ process signatures       consumer; once for each run of the job
  *       └ device prompt          client
  *
- * Spans carry ids, AP, profile and fault, but no numbers, texts and signatures: readers of traces
- * may not see those.
+ * Spans carry ids, AP, profile and fault. Numbers, texts and signatures stay out, because readers
+ * of traces may not see them.
  */
 import {
   type Context,
@@ -42,7 +42,7 @@ export const noTracing = {
   queue: undefined,
 };
 
-/** Too frequent to be of interest. */
+/** Paths without traces, because they are asked for too often. */
 const untraced = new Set(['/livez', '/readyz', '/metrics']);
 
 const tell = (attributes: Readonly<Record<string, string | number | undefined>>): void => {
@@ -123,7 +123,7 @@ const stepObserver: Partial<StepLog> = {
   receipted: (_id, _receipt, about) => tellOf(undefined, about),
 };
 
-/** @param name Of the tracer; `service.name` is set by the SDK. */
+/** @param name The name of the tracer. The SDK sets `service.name`. */
 export const createTracing = (name: string, version: string, routeOf: RouteOf) => {
   const tracer = trace.getTracer(name, version);
   return {
@@ -135,7 +135,7 @@ export const createTracing = (name: string, version: string, routeOf: RouteOf) =
       }),
     stepLog: (inner: StepLog): StepLog => observed(inner, stepObserver),
     devices: (inner: Devices): Devices => aroundDevices(inner, tracedCalls(tracer)),
-    /** For `openShards` and `startWorkers`. */
+    /** The telemetry for `openShards` and `startWorkers`. */
     queue: createQueueTracing(tracer),
   };
 };

@@ -16,7 +16,7 @@ import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import type { PublicUrl } from './names.ts';
 import { openTellers, workerRooms, workRooms } from './part-rooms.ts';
 
-/** What workers do beside signing: the search index, ordered replays, parts. */
+/** Starts the work of workers beside signing: the search index, ordered replays, parts. */
 const startOperations = async (core: Core, rooms: WorkerRooms) => {
   const { configuration, blocking: redis, protocol, retention, now, onError } = core;
   const { queue, operations } = configuration;
@@ -63,7 +63,7 @@ const startOperations = async (core: Core, rooms: WorkerRooms) => {
 export interface WorkerParts {
   readonly operations: boolean;
   readonly listensAt?: PublicUrl;
-  /** How long the webhook for text messages may take to answer. */
+  /** The timeout of the webhook for text messages, in milliseconds. */
   readonly textTimeoutMs?: number | undefined;
 }
 
@@ -151,7 +151,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
   const keepers = parts.operations ? await startOperations(core, rooms) : undefined;
   return {
     areRunning: started.areRunning,
-    /** Finishes the steps in hand and takes no more. */
+    /** Finishes the current steps and takes no more. */
     close: async (): Promise<void> => {
       await reports.close();
       await keepers?.close();

@@ -20,10 +20,10 @@ export interface Approval {
 
 const pairsOf = ({ rows }: Approval) => rows.map(({ key, value }) => ({ key, value }));
 
-/** What is signed of an approval. */
+/** The signed text of an approval: its pairs as JSON. */
 export const writeDtbd = (approval: Approval): string => JSON.stringify(pairsOf(approval));
 
-/** The Data of an approval. */
+/** The member `Data` of an approval. */
 export const writeApproval = (approval: Approval): string =>
   JSON.stringify({ format_version: 1, type: approval.title, dtbd: pairsOf(approval) });
 
@@ -53,8 +53,8 @@ const findSizeError = ({ type, dtbd }: z.infer<typeof approvalSchema>): SchemaEr
 };
 
 /**
- * Reads the Data of an approval: fault 101 for what is no approval, 103 for one that is too large,
- * 107 for one with Unicode tags.
+ * Reads the member `Data` of an approval: fault 101 for a text that is no approval, 103 for one
+ * that is too large, 107 for one with Unicode tags.
  *
  * @returns `dtbd` is the array of pairs as compact JSON, members in the order in which they came.
  */
@@ -76,7 +76,7 @@ export const readApproval = (
   if (error !== undefined) return { error };
   const texts = [content.type, ...content.dtbd.flatMap(({ key, value }) => [key, value])];
   if (texts.some(hasTags)) return { error: { code: 107, words: tagWords } };
-  // The schema writes members in its own order, so what is signed comes from what was read.
+  // The schema reorders members, so the signed text is made from the text that was read.
   const { dtbd } = read.object as { readonly dtbd: unknown };
   return { title: content.type, dtbd: JSON.stringify(dtbd) };
 };

@@ -1,6 +1,6 @@
 /**
- * All faults. The code decides reason and blame. `detail` is what the live service says by default,
- * word for word. For an error in a request it names the member instead, and never its value.
+ * All faults. The code decides the reason. The default `detail` is that of the live service, word
+ * for word. For an error in a request it names the member instead, and never its value.
  *
  * Source: interface sections 2.5 and 7; the published table of test numbers.
  */
@@ -93,13 +93,13 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** Default: the table's detail. */
+/** Makes a fault. Default: the detail of the table. */
 export const fault = (code: FaultCode, detail: string = faultTable[code].detail): Fault => ({
   code,
   detail,
 });
 
-/** USER_CANCEL without an answer of the person: somebody else has taken the prompt back. */
+/** The faults USER_CANCEL without an answer of the person: another party cancelled the prompt. */
 export const takenBackBy = {
   application: fault(401, 'The application cancelled the request'),
   operator: fault(401, 'The operator cancelled the request'),
@@ -107,7 +107,7 @@ export const takenBackBy = {
   newerRequest: fault(401, 'A newer request to the same App has replaced the request'),
 } as const;
 
-/** Whether a prompt has ended so; otherwise 401 is the person's answer. */
+/** Whether a fault is one of {@link takenBackBy}. Any other 401 is the answer of the person. */
 export const isTakenBack = ({ code, detail }: Fault): boolean =>
   Object.values(takenBackBy).some((one) => one.code === code && one.detail === detail);
 
@@ -124,7 +124,7 @@ export const parseFaultLine = (line: string): Fault | undefined => {
   return isFaultCode(code) ? { code, detail: match?.[2] ?? '' } : undefined;
 };
 
-/** The result of what a caller can get wrong: a value, or the fault to send. */
+/** The result of a check: a value, or the fault for the caller. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly fault: Fault };

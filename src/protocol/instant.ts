@@ -9,17 +9,17 @@ const pattern =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/;
 
 const minuteMs = 60_000;
-/** `2024-07-02T08:06:55.134Z`. Years before 0 and after 9999 are written longer. */
+/** The length of `2024-07-02T08:06:55.134Z`. Years before 0 and after 9999 are longer. */
 const normalLength = 24;
 
-/** Stored instants and those of most clients. */
+/** Whether an instant is already normal, like stored ones and those of most clients. */
 const isNormal = (text: string): boolean => {
   if (text.length !== normalLength) return false;
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString() === text;
 };
 
-/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for no instant. */
+/** @returns UTC with three decimals (cut, not rounded) and `Z`; undefined for other texts. */
 export const normaliseInstant = (text: string): string | undefined => {
   if (isNormal(text)) return text;
   const match = pattern.exec(text);

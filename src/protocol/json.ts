@@ -5,13 +5,13 @@
  * read such a body differently would sign something unchecked, so it is refused (RFC 8259 section
  * 4). So are unpaired surrogates and NUL: they do not survive UTF-8, Redis or a certificate.
  *
- * For speed the engine parses. Duplicates are found by counting: a text has one for each member
- * name that is written but not in the result.
+ * For speed `JSON.parse` parses. Duplicates are found by counting: the text then has more member
+ * names than the result.
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { type Checked, ok, refuse } from './fault.ts';
 
-/** The wire's own objects are six deep. */
+/** Levels of a body. The objects of the wire have six. */
 const maxDepth = 32;
 
 /** Names that would reach prototypes when objects are merged carelessly. */
@@ -19,7 +19,7 @@ const dangerousNames: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 
 interface Survey {
   members: number;
-  /** Whether to check strings: in valid UTF-8 only an escape can write what is refused. */
+  /** Whether to check strings. In valid UTF-8 only an escape can write a refused character. */
   readonly strings: boolean;
 }
 
@@ -28,7 +28,7 @@ const findStringError = (text: string): string | undefined => {
   return text.isWellFormed() ? undefined : 'has an unpaired surrogate';
 };
 
-/** @returns What is wrong with a parsed value, in the words of a fault's detail. */
+/** @returns The error in a parsed value, in words for the detail of a fault. */
 const survey = (value: unknown, depth: number, seen: Survey): string | undefined => {
   if (typeof value === 'string') return seen.strings ? findStringError(value) : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -83,7 +83,7 @@ const writtenMembers = (text: string): number => {
 
 const byteOrderMark = '\u{FEFF}';
 
-/** Some clients send a byte-order mark; it means nothing in UTF-8. */
+/** Decodes UTF-8 without a byte-order mark, which some clients send. Undefined for other bytes. */
 const decode = (bytes: Uint8Array): string | undefined => {
   if (!isUtf8(bytes)) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -101,7 +101,7 @@ const parse = (text: string): { readonly value: unknown } | undefined => {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads one JSON object. The error's words can follow a name. */
+/** Reads one JSON object. The words of an error can follow the name of a member. */
 export const readJsonObject = (
   text: string,
 ): { readonly object: object } | { readonly error: string } => {
@@ -115,7 +115,7 @@ export const readJsonObject = (
   return { object: parsed.value };
 };
 
-/** Reads a body: UTF-8 and one JSON object, else fault 101, whose detail repeats nothing of it. */
+/** Reads a body: one JSON object in UTF-8, else fault 101, whose detail quotes nothing of it. */
 export const parseJson = (bytes: Uint8Array): Checked<unknown> => {
   const text = decode(bytes);
   if (text === undefined) return refuse(101, 'Body is not UTF-8');
@@ -124,8 +124,7 @@ export const parseJson = (bytes: Uint8Array): Checked<unknown> => {
 };
 
 /**
- * What {@link parseJson} refuses in values that came by another way, such as jobs of other
- * programs.
+ * Finds the errors of {@link parseJson} in values from elsewhere, such as jobs of other programs.
  *
  * @returns The error in words; undefined when there is none.
  */

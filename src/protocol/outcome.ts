@@ -1,6 +1,6 @@
 /**
- * What a device gives back, and what became of a receipt. Schemas, because it is stored with the
- * job, and other services read and write it (docs/queue-contract.md).
+ * The answer of a device, and the outcome of a receipt. They are schemas, because they are stored
+ * with the job, and other services read and write them (docs/queue-contract.md).
  */
 import { z } from 'zod';
 import { faultCodes } from './fault.ts';
@@ -8,15 +8,15 @@ import { profileNames } from './requests.ts';
 
 export const faultSchema = z.object({ code: z.literal(faultCodes), detail: z.string() });
 
-/** Where the device was, in the texts of the wire. */
+/** The location of the device, in the texts of the wire. */
 const locationReport = z.object({
   country: z.string(),
-  /** Metres, decimal integer. */
+  /** Metres, as a decimal integer. */
   accuracy: z.string(),
-  /** `0` to `1.0`, at most two decimals. */
+  /** Confidences: `0` to `1.0`, at most two decimals. */
   deviceConfidence: z.string(),
   locationConfidence: z.string(),
-  /** `2024-07-02T08:53:10.537+00:00`. */
+  /** The time of the fix: `2024-07-02T08:53:10.537+00:00`. */
   timestamp: z.string(),
 });
 const locationError = z.object({ errorCode: z.string(), errorMessage: z.string() });
@@ -48,7 +48,7 @@ export const outcomeSchema = z.intersection(
   z.object({
     profile: z.enum(profileNames).optional().describe('The method that was chosen'),
     sscdId: z.string().optional().describe('The device that signed'),
-    /** The service has verified the signature, because the request asked for it. */
+    /** True when the service has verified the signature, because the request asked for it. */
     validated: z.literal(true).optional(),
     geofencing: z.union([locationReport, locationError]).optional(),
     subscriberNetwork: z.string().optional().describe('MCC then MNC'),
@@ -57,7 +57,7 @@ export const outcomeSchema = z.intersection(
       .describe(
         'Where a device at another service has signed: the CMS has the certificates of that service',
       ),
-    /** src/transactions/seal.ts */
+    /** The seal of a worker (src/transactions/seal.ts). */
     seal: z
       .string()
       .optional()
@@ -66,7 +66,7 @@ export const outcomeSchema = z.intersection(
 );
 export type Outcome = Readonly<z.infer<typeof outcomeSchema>>;
 
-/** What the user did with a receipt. `unanswered`: the phone never showed it. */
+/** The reaction of the user to a receipt. `unanswered`: the phone never showed it. */
 export const receiptOutcomeSchema = z.enum(['accepted', 'cancelled', 'timeout', 'unanswered']);
 export type ReceiptOutcome = z.infer<typeof receiptOutcomeSchema>;
 

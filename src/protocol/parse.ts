@@ -1,7 +1,7 @@
 /**
- * From a parsed body to one of the four requests, or to the fault for the client. Nothing here
- * throws for a body. Checks beyond the form (the caller, the number) come later. Which of several
- * errors is reported: schema-errors.ts.
+ * Makes one of the four requests from a parsed body, or the fault for the client. Nothing here
+ * throws for a body. Checks beyond the form (the caller, the number) come later. schema-errors.ts
+ * decides which of several errors is reported.
  */
 import type { z } from 'zod';
 import { type Checked, ok, refuse } from './fault.ts';
@@ -37,7 +37,7 @@ export type Operation = keyof typeof wrappers;
 const operations = Object.keys(wrappers) as Operation[];
 
 /**
- * Which operation a body asks for. Other members beside the wrapper are ignored.
+ * The operation of a body. Other members beside the wrapper are ignored.
  *
  * @returns Fault 101 unless it has exactly one of the four wrappers.
  */
@@ -106,7 +106,7 @@ export const createProtocol = (rules: ProtocolRules) => {
     parseReceipt,
     parseProfile,
 
-    /** `wire` is what gets stored: normalised, without AP_PWD, members in a fixed order. */
+    /** `wire` is the stored form: normalised, without AP_PWD, with members in a fixed order. */
     parseSign: (
       body: unknown,
     ): Checked<{ readonly request: SignatureRequest; readonly wire: MssSignatureReq }> => {
@@ -125,7 +125,7 @@ export const createProtocol = (rules: ProtocolRules) => {
       const checked = check(signSchema, { [wrappers.sign]: data });
       if (!checked.ok) return checked;
       const { caller, ...request } = signReader.request(checked.value.MSS_SignatureReq);
-      // A password that someone wrote into a job does not travel on.
+      // A password in a job is not passed on.
       return ok({ ...request, caller: { ...caller, apPassword: undefined } });
     },
   };

@@ -4,9 +4,9 @@
  * normalised form.
  */
 
-/** `http://mid.vendor.ch/MID/v1/AuthProfile1` has the name `MID/v1/AuthProfile1`. */
+/** A profile URI: `http://mid.vendor.ch/MID/v1/AuthProfile1` has the name `MID/v1/AuthProfile1`. */
 export interface ProfileUri {
-  /** Host part as the request spelled it, a dialect only. */
+  /** The host part in the spelling of the request. It only names a dialect. */
   readonly authority: string;
   readonly name: ProfileName;
 }
@@ -29,9 +29,9 @@ export const isOneTimePassword = (profile: string): boolean =>
   /(^|\/)MID\/v1\/OtpProfile(Text|Flash)$/.test(profile);
 
 export interface Msisdn {
-  /** As the request wrote it, echoed in answers. */
+  /** The number in the spelling of the request, which answers repeat. */
   readonly written: string;
-  /** Digits without the plus sign: what is compared and stored. */
+  /** Digits without the plus sign; used for comparing and storing. */
   readonly number: string;
 }
 
@@ -40,16 +40,17 @@ export interface Caller {
   readonly apId: string;
   readonly apPassword: string | undefined;
   readonly apTransId: string;
-  /** UTC, three decimals, `Z`. */
+  /** The instant in UTC, with three decimals and `Z`. */
   readonly instant: string;
-  /** MSSP_ID.URI as the request spelled it. */
+  /** MSSP_ID.URI in the spelling of the request. */
   readonly msspUri: string;
 }
 
 export type MessagingMode = 'synch' | 'asynch';
 
 /**
- * Of an approval, `text` is the title and `dtbd` the pairs as compact JSON; only `dtbd` is signed.
+ * The data to be signed. For an approval, `text` is the title and `dtbd` the pairs as compact JSON;
+ * only `dtbd` is signed.
  */
 export type DataToBeSigned =
   | { readonly kind: 'text'; readonly text: string }
@@ -65,7 +66,7 @@ export interface GeofencingPolicy {
   readonly maxAccuracyMeters: number | undefined;
 }
 
-/** A part is present if it was asked for; `uri` is its Description as spelled. */
+/** The requested services. `uri` is the Description in the spelling of the request. */
 export interface AdditionalServices {
   readonly userLang?: { readonly uri: string; readonly language: string };
   readonly geofencing?: { readonly uri: string; readonly policy: GeofencingPolicy | undefined };
@@ -95,7 +96,9 @@ export interface ReceiptRequest {
   readonly msspTransId: string;
   readonly msisdn: Msisdn;
   readonly message: string;
-  /** With a ReceiptRequestExtension; the answer then has an extension too. */
+  /**
+   * The ReceiptRequestExtension; undefined without one. With it the answer has an extension, too.
+   */
   readonly extension: { readonly language: string } | undefined;
 }
 

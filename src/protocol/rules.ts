@@ -1,6 +1,8 @@
 /** The configurable part of the protocol. */
 export interface ProtocolRules {
-  /** Host parts of profile and service URIs. All mean the same; answers use that of the request. */
+  /**
+   * Host parts of profile and service URIs. All are equivalent; answers use that of the request.
+   */
   readonly authorities: readonly string[];
   /** Bounds of TimeOut, both inclusive. */
   readonly minTimeoutSeconds: number;

@@ -1,11 +1,11 @@
 /**
- * From schema errors to faults. Schemas say where and what; this file says which code:
+ * Makes faults from schema errors. Schemas give the place and the words; this file gives the code:
  * 1. A required member that is absent, null or empty is fault 102, and its detail is the path.
  * 2. A check may name its own code, and the members in the table below have one of their own.
- * 3. All else is 101, path first.
+ * 3. Every other error is 101, with the path first.
  *
- * Of several errors the first in the order of the schema is reported; rules between members come
- * after those about one. Details never repeat a value, because none is passed on.
+ * The first of several errors in the order of the schema is reported. Rules between members come
+ * after those about one. Details never repeat a value, because no value is passed on.
  *
  * Source: interface section 7; TS 102 204 on status codes.
  */
@@ -15,11 +15,11 @@ import { type Checked, type FaultCode, refuse } from './fault.ts';
 /** The error of a check. */
 export interface SchemaError {
   readonly code: FaultCode;
-  /** Follows the path in the detail: `must be 1 to 300`. */
+  /** Words that follow the path in the detail: `must be 1 to 300`. */
   readonly words?: string;
   /** The whole detail, for texts that clients depend on. */
   readonly detail?: string;
-  /** Below the checked value. */
+  /** The path of the error below the checked value. */
   readonly path?: readonly (string | number)[];
 }
 
@@ -37,7 +37,7 @@ export const reportError = (
   });
 };
 
-/** Members with a list of values, and the code for any other value. */
+/** Members with a list of allowed values, and the code for any other value. */
 const codeOffTheList: Readonly<Partial<Record<string, FaultCode>>> = {
   MajorVersion: 108,
   MinorVersion: 108,
@@ -67,8 +67,7 @@ const codeOf = (issue: z.core.$ZodIssue, value: unknown): FaultCode => {
 };
 
 const wordsOf = (issue: z.core.$ZodIssue, value: unknown): string => {
-  // Of a list of values the schema's words say which texts are right, and not that it must be a
-  // text.
+  // For a list of values the words of the schema name the allowed texts, and not the type.
   if (issue.code === 'invalid_value' && typeof value !== 'string') return 'must be of type string';
   return issue.message === '' && issue.code === 'invalid_type'
     ? `must be of type ${issue.expected}`
@@ -87,7 +86,7 @@ const refusal = (issue: z.core.$ZodIssue, body: unknown): Checked<never> => {
   return refuse(codeOf(issue, value), detail ?? (words ? `${path} ${words}` : path));
 };
 
-// Only a schema's words are for the wire: the library's own may quote what was received.
+// Only our own words may be sent: those of the library may quote the value.
 const wireWordsOnly = { error: () => '' };
 
 /**
@@ -99,7 +98,7 @@ export const check = <Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
 ): Checked<z.output<Schema>> => {
-  // Without the words, which only a refusal needs, this is twice as fast.
+  // Without the words, which only a refusal needs, the check is twice as fast.
   const { success, data } = schema.safeParse(body);
   if (success) return { ok: true, value: data };
   const [first] = schema.safeParse(body, wireWordsOnly).error?.issues ?? [];

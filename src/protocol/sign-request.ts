@@ -1,9 +1,9 @@
 /**
- * The sign request in its two inner forms: as it is stored, and as the program sees it.
+ * The sign request in its two inner forms: the stored one, and the one that the program uses.
  *
- * The stored form keeps the names of the wire, because other services write it too, but only
- * members that decide the transaction: no AP_PWD, no MSSP_Info.Instant, nothing unknown, no null.
- * Members have a fixed order, so equal requests have equal hashes.
+ * The stored form has the names of the wire, because other services write it, too, but only members
+ * that decide the transaction: no AP_PWD, no MSSP_Info.Instant, no unknown member, no null. Members
+ * have a fixed order, so equal requests have equal hashes.
  */
 import { readApproval } from './approval.ts';
 import type {
@@ -21,7 +21,7 @@ import { profilesByUri, servicesByUri } from './uris.ts';
 type CheckedService = CheckedSignatureReq['AdditionalServices'][number];
 type CheckedPolicy = NonNullable<CheckedService['GeoFencingRequest']>;
 
-/** Clients that fill every member send an empty password for none. */
+/** The caller. An empty password counts as none, because some clients write every member. */
 export const callerOf = ({
   AP_Info,
   MSSP_Info,
@@ -38,13 +38,13 @@ export const msisdnOf = ({ MSISDN }: { readonly MSISDN: string }): Msisdn => ({
   number: MSISDN.startsWith('+') ? MSISDN.slice(1) : MSISDN,
 });
 
-/** A null bound is none. */
+/** Removes bounds that are null, which count as absent. */
 const withoutNulls = (policy: CheckedPolicy): CheckedPolicy =>
   Object.fromEntries(
     Object.entries(policy).filter(([, bound]) => bound !== null && bound !== undefined),
   );
 
-/** Clients in use send zero for no bound. */
+/** A bound as a number; undefined for 0, which clients in use send for no bound. */
 const bound = (value: string | number | null | undefined): number | undefined =>
   Number(value ?? 0) || undefined;
 

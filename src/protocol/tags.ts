@@ -14,6 +14,6 @@ const tag = /[\u{e0000}-\u{e0fff}]/u;
 
 export const hasTags = (text: string): boolean => tag.test(text);
 
-/** Follows the name of the member that has some. */
+/** The words of the error, after the name of the member. */
 export const tagWords =
   'must not have Unicode tags or variation selectors (U+E0000 to U+E0FFF): nobody sees them';

@@ -6,15 +6,15 @@
  */
 import { type ProfileUri, profileNames, type ServiceName } from './requests.ts';
 
-/** How a service spells its URIs: host parts that are names, not addresses. */
+/** The spelling of the URIs of a service: host parts, which are names and not addresses. */
 export interface Dialect {
-  /** Of profiles and most services: `mid.vendor.ch`. */
+  /** The host part of profiles and most services: `mid.vendor.ch`. */
   readonly authority: string;
-  /** Of the service that sets the language of the screens, where it is another: `mss.vendor.fi`. */
+  /** The host part of the language service, if it differs: `mss.vendor.fi`. */
   readonly languageAuthority?: string | undefined;
 }
 
-/** ETSI's own service (TS 102 204), so its authority is no dialect. */
+/** The URI of ETSI's own service (TS 102 204), whose authority is no dialect. */
 const validateUri = 'http://uri.etsi.org/TS102204/v1.1.2#validate';
 
 const servicePaths = {
@@ -26,7 +26,7 @@ const servicePaths = {
 
 const serviceNames = Object.keys(servicePaths) as (keyof typeof servicePaths)[];
 
-/** The URI of a profile, in the dialect that it carries. */
+/** The URI of a profile, in its own dialect. */
 export const profileUriText = ({ authority, name }: ProfileUri): string =>
   `http://${authority}/${name}`;
 

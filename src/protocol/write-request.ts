@@ -1,6 +1,6 @@
 /**
- * Writes sign requests: the counterpart of parse.ts, for clients and programs that add jobs. Errors
- * are left for the reader to report.
+ * Writes sign requests: the counterpart of parse.ts, for clients and programs that add jobs. It
+ * checks nothing; the reader reports errors.
  *
  * Source: interface sections 2.1, 2.2 and 4.1.
  */
@@ -17,23 +17,25 @@ export type DataToSign =
   | { readonly text: string; readonly approval?: never }
   | { readonly approval: Approval; readonly text?: never };
 
-/** What a person is asked to sign, and additional services. */
+/** The data to sign, the person, and additional services. */
 export type RequestInput = DataToSign & {
-  /** E.164, with or without plus. */
+  /** The number in E.164, with or without the plus sign. */
   readonly msisdn: string;
-  /** A name or a URI in any dialect; default `Any-LoA4`, for approvals `Device-LoA4`. */
+  /**
+   * The profile: a name, or a URI in any dialect. Default `Any-LoA4`, for approvals `Device-LoA4`.
+   */
   readonly profile?: ProfileName | `http://${string}` | undefined;
-  /** How long the person has, from the moment that work on it may begin; 60 by default. */
+  /** Time for the person to answer, from the moment that work on it may begin. Default 60. */
   readonly timeoutSeconds?: number | undefined;
-  /** Of the phone's screens: `en`, `de`, … */
+  /** The language of the screens of the phone: `en`, `de`, … */
   readonly language?: string | undefined;
-  /** Ask for the network of the subscriber. */
+  /** Whether the answer names the network of the subscriber. */
   readonly subscriberInfo?: boolean;
-  /** Have the service verify the signature, too. */
+  /** Whether the service verifies the signature, too. */
   readonly validate?: boolean;
 };
 
-/** Where the phone must be, else fault 450. Countries: ISO 3166-1 alpha-2; confidences: 0 to 1. */
+/** The required location, else fault 450. Countries: ISO 3166-1 alpha-2; confidences: 0 to 1. */
 export type GeofencingInput = {
   readonly [Bound in keyof GeofencingPolicy]?: NonNullable<GeofencingPolicy[Bound]>;
 };
@@ -42,9 +44,9 @@ export type GeofencingInput = {
 interface RequestCaller {
   readonly dialect: Dialect;
   readonly apId: string | undefined;
-  /** Secret. */
+  /** The password, which is secret. */
   readonly apPassword?: string | undefined;
-  /** Requests that are equal in everything are joined to one transaction. */
+  /** The AP_TransID. Requests with all members equal are joined to one transaction. */
   readonly apTransId: string;
   readonly instant: Date;
 }
@@ -72,11 +74,11 @@ const writePlainText = (text: string | undefined) => ({
 const isProfileName = (text: string): text is ProfileName =>
   (profileNames as readonly string[]).includes(text);
 
-/** The wire has the same names in lower case. */
+/** Writes the bounds under the names of the wire, which are the same in lower case. */
 const writeBounds = (bounds: GeofencingInput) =>
   Object.fromEntries(Object.entries(bounds).map(([name, bound]) => [name.toLowerCase(), bound]));
 
-/** @param input `geofencing`: true asks where the phone is, an object also requires a place. */
+/** @param input `geofencing`: true asks for the location, an object also requires one. */
 export const writeSignRequest = (
   caller: RequestCaller,
   mode: MessagingMode,
@@ -119,7 +121,9 @@ export const writeSignRequest = (
   };
 };
 
-/** Always with the extension, because only it says what the person did. */
+/**
+ * Writes a receipt request, always with the extension: only that tells the reaction of the user.
+ */
 export const writeReceiptRequest = (
   caller: RequestCaller,
   {

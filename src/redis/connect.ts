@@ -1,9 +1,9 @@
 /**
- * Connections to Redis, by what they are for.
+ * Connections to Redis, by their purpose.
  *
- * A connection for commands serves callers who wait: commands are rejected within a second, so that
- * a caller is answered while Redis is away. A blocking connection belongs to a worker or an event
- * reader: it waits for Redis for as long as it takes and goes on where it stopped.
+ * A connection for commands serves callers that wait: commands are rejected within a second, so
+ * that a caller gets an answer while Redis is away. A blocking connection belongs to a worker or an
+ * event reader: it waits for Redis without a limit and goes on where it stopped.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -31,9 +31,11 @@ interface RedisTarget {
   readonly url: string;
 }
 
-/** How long a command may take before its caller is answered with a failure. */
+/** The timeout of a command. After it the command is rejected, and its caller gets a failure. */
 const commandTimeoutMs = 800;
-/** How long Redis accepts added jobs: less, because its clock is known to some milliseconds. */
+/**
+ * Time for which Redis accepts a job. It is shorter, because its clock is known to some ms only.
+ */
 const acceptedMs = commandTimeoutMs - 50;
 
 const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500);
@@ -41,14 +43,14 @@ const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500
 const sharedOptions = {
   connectTimeout: 2000,
   retryStrategy: reconnectDelayMs,
-  /** After a fail-over the node may be a replica: connects anew and sends the command again. */
+  /** After a fail-over the node may be a replica: then reconnects and sends the command again. */
   reconnectOnError: (error: Error): 2 | false => (error.message.includes('READONLY') ? 2 : false),
 };
 
 const commandOptions = {
   ...sharedOptions,
   maxRetriesPerRequest: 1,
-  // Their callers may have been told that they failed.
+  // The callers of these commands may already have got a failure.
   autoResendUnfulfilledCommands: false,
 } satisfies RedisOptions;
 
@@ -75,7 +77,7 @@ const readTls = ({ protocol, searchParams }: URL): Pick<RedisOptions, 'tls'> => 
       throw new Error(`REDIS_URL: the file of "${name}" cannot be read`);
     }
     try {
-      // With a file of another kind the library would end its attempts, or trust nobody.
+      // With a file of another kind the library would stop to connect, or trust no certificate.
       if (name === 'key') privateKeyIn(content);
       else certificateIn(content);
     } catch (error) {
@@ -150,8 +152,8 @@ const open = (
 };
 
 /**
- * `eval` sends the hash of a script, which Redis knows after its first run, and the text when it
- * does not: after a restart such a command may take twice its time.
+ * Makes `eval` send the hash of a script, and its text only when Redis does not know it: after a
+ * restart of Redis such a command may take twice its time.
  */
 const evalByHash = (client: RedisClient): RedisClient => {
   const hashes = new Map<string, string>();
@@ -176,7 +178,7 @@ const evalByHash = (client: RedisClient): RedisClient => {
 
 const clocks = new WeakMap<RedisClient, RedisClock>();
 
-/** The clock of Redis, as a connection for commands knows it. @throws For any other connection. */
+/** The clock of Redis, from a connection for commands. @throws TypeError for other connections. */
 export const clockOf = (client: RedisClient): RedisClock => {
   const clock = clocks.get(client);
   if (clock === undefined) throw new TypeError('Not a connection for commands');
@@ -184,9 +186,9 @@ export const clockOf = (client: RedisClient): RedisClock => {
 };
 
 /**
- * A connection for requests whose callers wait. Commands reject after {@link commandTimeoutMs} when
- * Redis does not answer; the connection keeps trying. Redis refuses jobs that arrive later than
- * that.
+ * Opens a connection for requests whose callers wait. Commands reject after {@link
+ * commandTimeoutMs} when Redis does not answer; the connection keeps trying. Redis refuses jobs
+ * that arrive later.
  *
  * @param wall The process's own clock, milliseconds since the epoch.
  */
@@ -210,11 +212,11 @@ export const connectForCommands = (
   return evalByHash(client);
 };
 
-/** A connection for workers and event readers, which outlast any absence of Redis. */
+/** Opens a connection for workers and event readers, which reconnects without end. */
 export const connectForBlocking = (target: RedisTarget): RedisClient =>
   evalByHash(open(target, blockingOptions, prepareForBlocking, { slotsRefreshInterval: 30_000 }));
 
-/** A blocking connection for events, with the options of a connection that a program has made. */
+/** Opens a blocking connection for events, with the options of an existing connection. */
 export const likenessForEvents = (connection: Redis): Redis =>
   prepareForBlocking(
     connection.duplicate({ maxRetriesPerRequest: null, enableOfflineQueue: true }),

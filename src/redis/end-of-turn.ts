@@ -2,12 +2,12 @@
  * Work that is done once at the end of a turn of the event loop: after all sockets that were ready
  * have been read, and before the process waits again.
  *
- * What such work puts off to the end of the turn is done in the same pass. So what is gathered,
- * sent and timed in a turn goes out in that turn.
+ * Such work may itself put off work to the end of the turn; it is done in the same pass. So
+ * commands that are gathered and timed in a turn are sent in that turn.
  */
 let due: (() => void)[] = [];
 
-/** Work that throws leaves the rest to a pass of its own. */
+/** Does all due work. When one throws, the rest is done in a pass of its own. */
 const doAll = (): void => {
   let next = 0;
   try {

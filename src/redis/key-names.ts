@@ -1,10 +1,10 @@
 /** Keys of the service that more than one room names. docs/storage.md lists all. */
 
-/** The version of the store, or {@link restoring}. */
+/** The key with the version of the store, or with {@link restoring}. */
 export const storeKeyOf = (prefix: string): string => `${prefix}:store`;
 
-/** In place of the version, until all keys of a backup are there. No process starts on it. */
+/** Replaces the version until all keys of a backup are there. No process starts on such a store. */
 export const restoring = 'restoring';
 
-/** Keys of the key custody begin so. */
+/** The beginning of the keys of the key custody. */
 export const custodyBeginning = (prefix: string): string => `${prefix}:custody:`;

@@ -1,13 +1,13 @@
 /**
- * Adding a job, and running one again, until a time: Redis refuses what arrives later.
+ * Gives the commands that add a job, or run one again, an end time, after which Redis refuses them.
  *
- * A caller is told after a while that its request has failed. Its bytes may still be on the way, in
- * a socket or a proxy, and must have no effect any more: a phone would ring for a request that was
- * given up. So these scripts of BullMQ get one more argument, the time until which they count, and
- * begin with a look at the clock of Redis. It costs no round trip.
+ * After a while a caller gets a failure. The bytes of its command may still be on the way, in a
+ * socket or a proxy, and must have no effect then: a phone would ring for a request that was given
+ * up. So these scripts of BullMQ get one more argument, their end time, and first read the clock of
+ * Redis. This costs no round trip.
  *
- * A command is issued with a time by the monotonic clock of the process. Each time that it is sent,
- * that is translated into the time of the receiving node.
+ * A command has its end time by the monotonic clock of the process. Each time that it is sent, this
+ * is converted to the time of the receiving node.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster, Command, Redis } from 'ioredis';
@@ -15,7 +15,7 @@ import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import { isRefusedNow } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 
-/** BullMQ's names, without versions. Scripts of ours that extend one begin with its name. */
+/** The names of BullMQ's scripts, without versions. Our extensions begin with the same name. */
 export const timedScripts = [
   'addStandardJob',
   'addDelayedJob',
@@ -23,7 +23,7 @@ export const timedScripts = [
   'reprocessJob',
 ];
 
-/** BullMQ's scripts read their arguments by number, so they ignore one more at the end. */
+/** The check of the end time. BullMQ's scripts ignore a further argument at the end. */
 const check = `do
   local notAfter = tonumber(ARGV[#ARGV])
   local time = notAfter and redis.call('TIME')
@@ -35,14 +35,14 @@ end
 
 const isLate = ({ message }: Error): boolean => message.startsWith('LATE ');
 
-/** Refusals of commands that were sent once, so no earlier copy can have been accepted. */
+/** Refusals of commands that were sent only once, so that no earlier copy was accepted. */
 const refusals = new WeakSet<Error>();
 
-/** Whether an error proves that Redis has not accepted what was to be added. */
+/** Whether an error proves that Redis has not accepted the job. */
 export const isNotTakenIn = (error: unknown): boolean =>
   error instanceof Error && refusals.has(error);
 
-/** No other argument begins like this. */
+/** The prefix of the end time. No other argument begins like this. */
 const mark = `not after ${randomUUID()} `;
 
 /**
@@ -79,23 +79,23 @@ export const limitScripts = (
 };
 
 /**
- * What is known of a timed command, as a property of the command itself: a WeakMap of commands
- * costs more than all else here, most of it in the garbage collector.
+ * The property of a command that holds its timing. A WeakMap of commands would cost more than all
+ * else here, mostly in the garbage collector.
  */
 const timing = Symbol('not after');
 
 interface TimedCommand extends Command {
   [timing]?: {
-    /** Until when it counts, by the monotonic clock. */
+    /** The end time, by the monotonic clock. */
     readonly until: number;
-    /** It was sent to a node before, which may have accepted it. */
+    /** Whether it was sent before, to a node that may have accepted it. */
     isRepeated: boolean;
   };
 }
 
 /**
- * Reads the time that a call was given.
- * @returns Undefined for a command that counts at any time.
+ * Reads the end time of a command.
+ * @returns Undefined for a command without one.
  */
 const readTiming = (command: TimedCommand, clock: RedisClock): TimedCommand[typeof timing] => {
   if (command.name !== 'evalsha' && command.name !== 'eval') return undefined;
@@ -107,7 +107,7 @@ const readTiming = (command: TimedCommand, clock: RedisClock): TimedCommand[type
     // A script writes as a whole: once it has written, Redis no longer refuses it.
     if (isRefusedNow(error) && !timed.isRepeated) refusals.add(error);
     if (isLate(error)) {
-      // It was sent in time by what is known here, so that is wrong.
+      // It was sent in time by the clock that is known here, so that clock is wrong.
       void clock.refresh();
     }
     reject(error);
@@ -115,7 +115,7 @@ const readTiming = (command: TimedCommand, clock: RedisClock): TimedCommand[type
   return timed;
 };
 
-/** Call before a command is sent. While no node has told its time, it counts without limit. */
+/** Call before a command is sent. Without a known clock of a node it has no end time. */
 export const translateNotAfter = (command: TimedCommand, node: Redis, clock: RedisClock): void => {
   const known = command[timing];
   if (known !== undefined) known.isRepeated = true;

@@ -3,10 +3,10 @@ import { nodesOf, type RedisClient } from './connect.ts';
 const keysAtOnce = 1000;
 
 /**
- * All keys that fit a pattern, on every node. It looks at each key of Redis, in steps, so it is for
- * rare orders. A key that is written meanwhile may be missing.
+ * Finds all keys that match a pattern, on every node. It reads each key of Redis, in steps, so it
+ * is for rare orders. A key that is written meanwhile may be missing.
  *
- * @param match As of SCAN: `*`, `?` and `[` have their meaning.
+ * @param match A pattern of SCAN, in which `*`, `?` and `[` are special.
  */
 export const scanKeys = async (redis: RedisClient, match: string): Promise<readonly string[]> => {
   const found = new Set<string>();

@@ -8,12 +8,13 @@ import type { Redis } from 'ioredis';
 import { atEndOfTurn } from './end-of-turn.ts';
 
 /**
- * How long Redis may be silent after a command, by what a connection is for. On a `waiting` one a
- * command may ask Redis to wait: BullMQ's longest are BZPOPMIN and XREAD for ten seconds.
+ * The longest silence of Redis after a command, by the purpose of the connection. A command on a
+ * `waiting` connection may ask Redis to wait: BullMQ's longest are BZPOPMIN and XREAD for ten
+ * seconds.
  */
 const silentMs = { commands: 2000, blocking: 5000, waiting: 12_000 } as const;
 
-/** All connections to a silent host fall silent within seconds; the error is reported once. */
+/** The interval of reports: all connections to a silent host become silent within seconds. */
 const reportEveryMs = 15_000;
 let reportedAt = Number.NEGATIVE_INFINITY;
 
@@ -30,15 +31,15 @@ const silence = (): Error | undefined => {
   return error;
 };
 
-/** A timer this late means that the process was busy or stopped: it waits once more. */
+/** Lateness of a timer that shows that the process was busy or stopped. Then it waits once more. */
 const busyMs = 500;
 const graceMs = 1000;
 
 /**
- * Destroys the stream when nothing has come for so long after a command. Before that, the process
- * reads what has come while it was short of CPU or stopped.
+ * Destroys the stream when no data has come for `afterMs` after a command. Before that, the process
+ * reads the data that has come while it was short of CPU or stopped.
  *
- * @returns Call it when commands were sent.
+ * @returns A function to be called when commands were sent.
  */
 const giveUpSilent = (client: Redis, afterMs: number): (() => void) => {
   const { stream } = client;

@@ -4,7 +4,7 @@ import { atEndOfTurn } from './end-of-turn.ts';
 
 const timedOut = 'Command timed out';
 
-/** Of a command that Redis has not answered in time. */
+/** Whether an error is that of a command that Redis has not answered in time. */
 export const isTimeout = ({ message }: Error): boolean => message === timedOut;
 
 /** Commands that were sent in one turn of the event loop. */
@@ -12,11 +12,11 @@ interface Batch {
   readonly commands: Command[];
   /** The commands before this index have been answered. */
   answered: number;
-  /** By the monotonic clock. */
+  /** The time of sending, by the monotonic clock. */
   sentAt: number;
 }
 
-/** Commands are answered in the order in which they were sent, so this looks at one as a rule. */
+/** Whether all commands of a batch are answered. Answers come in order, so it mostly checks one. */
 const isAnswered = (batch: Batch): boolean => {
   while (batch.commands[batch.answered]?.isSettled) batch.answered += 1;
   return batch.answered === batch.commands.length;
@@ -24,12 +24,12 @@ const isAnswered = (batch: Batch): boolean => {
 
 /**
  * Rejects commands that are not answered in time. The time runs from the end of the turn that
- * issued them, when they are sent, and before they are rejected, what Redis has sent is read. The
+ * issued them, when they are sent. Before they are rejected, all data from Redis is read. The
  * library's own timeout also counts the time in which this process, short of CPU, neither sends nor
  * reads.
  *
  * A rejected command is never sent. A command that waited for a connection, or that a cluster
- * redirects, comes here again and stands in two batches; the time of the first one counts.
+ * redirects, comes here again and is in two batches; the time of the first one counts.
  *
  * @param beforeSend May change the command.
  */
@@ -40,7 +40,7 @@ export const limitCommands = (
 ): Redis => {
   const send = client.sendCommand.bind(client);
   let batch: Batch | undefined;
-  /** The oldest first. */
+  /** Batches with open commands, the oldest first. */
   const batches: Batch[] = [];
   let timer: NodeJS.Timeout | undefined;
 

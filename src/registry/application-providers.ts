@@ -14,18 +14,19 @@ import { decoyPassword, storedPassword } from './passwords.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /**
- * Who may call: application providers, known by AP_ID, and by a password or client certificate
- * where they were registered with one.
+ * The callers of the service: application providers, identified by AP_ID, and by a password or
+ * client certificate if they are registered with one.
  *
  * Every wrong identity gets the same fault 104, and it costs about the same time: an unknown AP_ID
  * is refused only after a scrypt against a decoy. Otherwise the time would tell which names exist.
  * All unknown names share one lane of the verifier's semaphore, which bounds that work.
  *
- * The rate is counted after the identity is proven, so nobody can use up another's allowance.
+ * The rate is counted after the identity is proven, so no caller can use up the allowance of
+ * another.
  *
  * A prefix (`dtbsPrefix`) protects users: no other application can write "Bank Ltd: …" on a phone.
- * It is looked for in what is signed, of a transaction approval in the value of the first pair, and
- * in the message of a receipt.
+ * It must be in the signed text, for a transaction approval in the value of the first pair, and in
+ * the message of a receipt.
  *
  * Source: interface sections 2.1, 2.2 and 5.1.
  */
@@ -93,7 +94,7 @@ const entry = z.strictObject({
     ),
 });
 
-/** @param more Members of parts. */
+/** @param more The members that parts add to an entry. */
 export const applicationProviderList = (more: z.ZodRawShape) =>
   z
     .array(entry.extend(more) as typeof entry)
@@ -102,7 +103,7 @@ export const applicationProviderList = (more: z.ZodRawShape) =>
     );
 
 export type RegisteredProvider = DeepReadonly<z.output<typeof entry>>;
-/** What it may ask for, once its identity is proven. */
+/** The rights of a provider whose identity is proven. */
 export type ApplicationProvider = Pick<
   RegisteredProvider,
   'id' | 'dtbsPrefix' | 'profiles' | 'services'
@@ -118,7 +119,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** The first thing that the user reads and signs. */
+/** The beginning of the text that the user reads and signs. */
 const openingText = (data: DataToBeSigned): string | undefined =>
   data.kind === 'text' ? data.text : pairs.safeParse(parseJson(data.dtbd)).data?.[0].value;
 
@@ -129,8 +130,8 @@ const checkPrefix = (
   dtbsPrefix === undefined || shown?.startsWith(dtbsPrefix) === true ? ok(undefined) : refuse(107);
 
 /**
- * @returns Fault 109 for a profile, 104 for a service that it has not subscribed to, 107 `DTBD
- * matching failed` for data without its prefix, in this order.
+ * @returns Fault 109 for a profile, or 104 for a service, that the provider has not subscribed to;
+ * 107 `DTBD matching failed` for data without its prefix; in this order.
  */
 export const checkSignatureRequest = (
   provider: ApplicationProvider,
@@ -150,32 +151,32 @@ export const checkSignatureRequest = (
 export const internalProviders = (tenants: readonly OauthTenant[]): readonly RegisteredProvider[] =>
   tenants.map(({ id }) => ({ id: loginApId(id) }));
 
-/** What the connection says about the caller. */
+/** The facts about a caller that the connection gives. */
 export interface Evidence {
   /** SHA-256 of the client certificate of the connection: lower-case hex without colons. */
   readonly clientCertificateFingerprint: string | undefined;
-  /** Where the call comes from; asked only when the password has to be computed. */
+  /** The address of the caller; called only when the password has to be computed. */
   readonly origin?: () => string;
 }
 
 export interface Credentials {
   readonly apId: string;
   readonly apPassword: string | undefined;
-  /** Asked only of applications that have to prove something. */
+  /** Called only for applications that are registered with a password or certificate. */
   readonly evidence: () => Evidence;
 }
 
-/** The place of a request among those in work. */
+/** The place of a request in the admission. */
 export interface WorkingPlace {
-  /** Gives the place up; safe to call again. */
+  /** Gives the place up; may be called again. */
   stepAside(): void;
-  /** @returns The fault when there is no room any more. */
+  /** Takes the place again. @returns The fault when there is no room any more. */
   comeBack(): Promise<Checked<void>>;
 }
 
 export type ApplicationProviders = ReturnType<typeof createApplicationProviders>;
 
-/** This fault passes with time. */
+/** The fault of a caller that has used up its rate. A later call may pass. */
 export const rateExceeded = fault(104, 'Request rate exceeded');
 const tooOften = { ok: false, fault: rateExceeded } as const;
 
@@ -195,7 +196,7 @@ export const createApplicationProviders = ({
   const anyHash = providers.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash;
   const decoy = decoyPassword(anyHash);
 
-  /** In a sandbox an unregistered name may ask for everything. */
+  /** The provider of an unregistered name: in a sandbox it may use everything. */
   const unregistered = (id: string): Checked<ApplicationProvider> =>
     sandbox ? ok({ id }) : refuse(104);
 
@@ -229,18 +230,18 @@ export const createApplicationProviders = ({
 
   return {
     /**
-     * Proves who calls and counts the call.
+     * Authenticates the caller and counts the call.
      *
      * @param place Given up while a password is computed, and when the caller is refused.
-     * @returns No promise when there is nothing to prove and nothing to count. Fault 104 for a
-     * wrong identity; fault 104 `Request rate exceeded` for too many requests or passwords.
+     * @returns Fault 104 for a wrong identity; fault 104 `Request rate exceeded` for too many
+     * requests or passwords. It is no promise when there is nothing to prove and nothing to count.
      * @throws When the rate limiter's store is unreachable.
      */
     authorize: (
       credentials: Credentials,
       place?: WorkingPlace,
     ): Checked<ApplicationProvider> | Promise<Checked<ApplicationProvider>> => {
-      // Logins come from inside. Their names are as unknown here as any that nobody registered.
+      // Logins come from inside, so over HTTP their AP_IDs count as unregistered.
       if (isLogin(credentials.apId)) return prove(undefined, credentials, place);
       const provider = byId.get(credentials.apId);
       if (provider === undefined && sandbox) return unregistered(credentials.apId);

@@ -1,9 +1,10 @@
 /**
- * The client of the console, whose users log in with their phones. It is not in the configuration,
- * and proves itself with a key derived from the master key (`console-login/client-key.ts`).
+ * The OpenID client of the console, whose users log in with their phones. It is not in the
+ * configuration, and authenticates with a key derived from the service key
+ * (`console-login/client-key.ts`).
  *
- * Its sector is its own and no host name. So no other client sees the `sub` of an operator, and it
- * stays the same when the service moves.
+ * It has a sector of its own, which is no host name. So no other client sees the `sub` of an
+ * operator, and it stays the same when the service moves.
  */
 import { type OauthClient, type OauthTenant, type PublicJwk, plainClient } from './oauth-client.ts';
 
@@ -12,7 +13,7 @@ export const consoleSector = 'paraph-console';
 
 export const consoleCallbackPath = '/admin/login/oidc/callback';
 
-/** @param sandbox Lets it name a test number, which cannot be typed. */
+/** @param sandbox True allows it to name a test number, which a person cannot type. */
 export const consoleClient = ({
   publicUrl,
   publicKey,

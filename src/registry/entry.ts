@@ -50,8 +50,8 @@ export const allowance = (requests: number, perSeconds: number) =>
   });
 
 /**
- * Refuses a list with the same value of a key twice. @param told The message, from the key and the
- * index of the first.
+ * Refuses a list in which two entries have the same value of a key. @param told Makes the message
+ * from the key and the index of the first entry.
  */
 export const refuseRepeats =
   <Key extends string>(keys: readonly Key[], told: (key: Key, first: number) => string) =>

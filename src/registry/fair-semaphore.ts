@@ -5,8 +5,8 @@
  * short queue and the lanes take turns; within a lane the origins take turns. So a flood delays
  * another lane by one turn, and another origin of its lane by two.
  *
- * All that wait are bounded too, because a flood may use many lanes. When there is no room, the
- * piece is refused whose lane and origin have most of what waits.
+ * The number of waiting pieces is bounded, too, because a flood may use many lanes. When there is
+ * no room, a piece of the lane and the origin with the most waiting pieces is refused.
  */
 interface Piece {
   readonly lane: string;
@@ -21,7 +21,7 @@ const countBy = (pieces: readonly Piece[], by: 'lane' | 'origin'): ReadonlyMap<s
   return counts;
 };
 
-/** Of equals the last. */
+/** The waiting piece whose lane and origin have the most pieces; of equal ones the last. */
 const mostCrowded = (pieces: readonly Piece[]): Piece | undefined => {
   const lanes = countBy(pieces, 'lane');
   const origins = countBy(pieces, 'origin');
@@ -44,11 +44,11 @@ export const createFairSemaphore = ({
   readonly maxWaitingPerLane: number;
   readonly maxWaiting: number;
 }) => {
-  /** In the order of arrival. */
+  /** Waiting pieces in the order of their arrival. */
   const waiting = new Set<Piece>();
-  /** Lanes in which something waits, with their origins, in the order of their turns. */
+  /** Lanes with waiting pieces and the origins of these, in the order of their turns. */
   const turns = new Map<string, Set<string>>();
-  /** Lanes in which something runs. */
+  /** Lanes in which a piece runs. */
   const running = new Set<string>();
 
   const inLane = (lane: string): readonly Piece[] =>
@@ -67,7 +67,7 @@ export const createFairSemaphore = ({
     if (left.length === 0) turns.delete(piece.lane);
   };
 
-  /** The origin goes to the end of its lane's queue. */
+  /** Takes the next piece of a lane. Its origin goes to the end of the queue of the lane. */
   const takeFrom = (lane: string, origins: Set<string>): Piece | undefined => {
     const [origin] = origins;
     const piece = inLane(lane).find((each) => each.origin === origin);
@@ -83,7 +83,7 @@ export const createFairSemaphore = ({
     return undefined;
   };
 
-  /** The lane goes to the end of the queue. */
+  /** Ends the turn of a lane, which goes to the end of the queue. */
   const finished = (lane: string): void => {
     running.delete(lane);
     const origins = turns.get(lane);
@@ -103,7 +103,7 @@ export const createFairSemaphore = ({
     }
   };
 
-  /** The piece that must go, after one was added. */
+  /** The piece to be refused after one was added; undefined when there is room. */
   const surplus = (lane: string): Piece | undefined => {
     const crowd = inLane(lane);
     if (crowd.length > maxWaitingPerLane && (crowd.length > 1 || running.has(lane)))
@@ -115,9 +115,9 @@ export const createFairSemaphore = ({
     /**
      * Runs the work when its lane has its turn.
      *
-     * @param origin Where the work comes from; within a lane origins take turns.
-     * @returns Undefined when it is refused: at once, or later in favour of another. Then it never
-     * runs.
+     * @param origin The source of the work. Within a lane origins take turns.
+     * @returns Undefined when the work is refused, at once or later in favour of another piece.
+     * Then it never runs.
      */
     run: <T>(
       lane: string,

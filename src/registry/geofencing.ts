@@ -3,22 +3,23 @@ import type { GeofencingPolicy } from '../protocol/requests.ts';
 import type { Location } from './subscriber.ts';
 
 /**
- * Where a device is: as reported, and as judged by a policy. All values of a report are strings
- * (interface section 2.2).
+ * The location of a device: its report, and its check against a policy. All values of a report are
+ * strings (interface section 2.2).
  */
 
-/** `0`, `0.85`, `0.9`, `1.0`. */
+/** A confidence as the wire writes it: `0`, `0.85`, `0.9`, `1.0`. */
 const confidence = (value: number): string => {
   const rounded = Math.round(value * 100) / 100;
   return rounded === 1 ? '1.0' : String(rounded);
 };
 
-/** With a numeric offset, which clients expect even for UTC. */
+/** A time in ISO 8601 with a numeric offset, which clients expect even for UTC. */
 const withOffset = (time: Date): string => time.toISOString().replace('Z', '+00:00');
 
 /**
- * @param location Undefined when unknown: error 120, an unspecified failure.
- * @param now When the location was asked for; the fix is older.
+ * @param location Undefined when it is unknown. Then the report is error 120, an unspecified
+ *   failure.
+ * @param now The time of the request; the fix of the location is older.
  */
 export const locationReport = (
   location: Location | undefined,
@@ -46,16 +47,16 @@ const isBelow = (value: number, bound: number | undefined): boolean =>
 const isAbove = (value: number, bound: number | undefined): boolean =>
   bound !== undefined && value > bound;
 
-/** A policy of empty lists and no bounds asks for nothing. */
+/** Whether a policy has a bound or a list that is not empty. */
 const asksForSomething = (policy: GeofencingPolicy): boolean =>
   Object.values(policy).some((bound) =>
     Array.isArray(bound) ? bound.length > 0 : bound !== undefined,
   );
 
 /**
- * Whether a request with this policy must end in fault 450. Bounds are inclusive. Without a
- * location no bound can be shown to hold, so a policy that asks for anything is violated: to switch
- * the GPS off must not open a fence.
+ * Whether a request with this policy must end in fault 450. Bounds are inclusive. An unknown
+ * location violates every policy that is not empty, because switching the GPS off must not open a
+ * fence.
  */
 export const violatesPolicy = (
   location: Location | undefined,

@@ -1,10 +1,10 @@
 /**
  * The AP_ID of logins. Logins are transactions of one internal application provider for each
- * tenant. Over HTTP nobody may use it (application-providers.ts), also in a sandbox.
+ * tenant. Callers over HTTP must not use it, not even in a sandbox (application-providers.ts).
  */
 const beginning = 'urn:paraph:oidc:';
 
 export const loginApId = (tenantId: string): string => `${beginning}${tenantId}`;
 
-/** Whether a transaction is a login; also of a tenant that was removed. */
+/** Whether a transaction is a login. Logins of removed tenants count, too. */
 export const isLogin = (apId: string): boolean => apId.startsWith(beginning);

@@ -5,13 +5,13 @@ import { section } from './entry.ts';
 
 /**
  * The text that the phone shows for a login. `#SESSION#` is required: it is the code that the page
- * shows too, by which a person recognises their own login. A text that is too long for a phone is
+ * shows, too, so that a person recognises the own login. A text that is too long for a phone is
  * refused here.
  */
 const placeholders = ['#CLIENT#', '#SESSION#', '#NUMBER#'];
 type Values = Readonly<Record<'CLIENT' | 'SESSION' | 'NUMBER', string>>;
 
-/** At least as long as the real values. */
+/** Sample values, at least as long as the real ones. */
 const samples = { SESSION: 'XXXX-XXXX', NUMBER: '00' };
 
 const hasOnlyKnownPlaceholders = (text: string): boolean =>
@@ -37,7 +37,7 @@ export const loginText = section({
   it: text.optional().describe('In Italian.'),
 });
 
-/** One pass, so that a placeholder within a value is not replaced. */
+/** Fills a text in one pass, so that a placeholder within a value is not replaced. */
 export const fillPlaceholders = (template: string, values: Values): string =>
   template.replaceAll(/#(CLIENT|SESSION|NUMBER)#/g, (_, name: keyof Values) => values[name]);
 

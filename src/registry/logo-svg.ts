@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
 /**
- * A tenant's logo: the text of an SVG file that is only a picture. Scripts, requests and references
- * to other documents are refused. The policy of the pages would stop most of them too, but an error
- * at the start is better than a missing logo.
+ * The logo of a tenant: the text of an SVG file that is only a picture. Scripts, requests and
+ * references to other documents are refused. The policy of the pages would block most of them, too,
+ * but an error at the start is better than a missing logo.
  */
 const maxBytes = 32 * 1024;
 
 const forbidden: readonly (readonly [RegExp, string])[] = [
   [/<!(?!--)|<\?(?!xml\s)/i, 'must not have a document type, entities or processing instructions'],
-  // The other tests read the text as written.
+  // First, because the other tests do not decode references.
   [/&(?!(?:amp|lt|gt|quot|apos);)|\\/, 'must not have character references or backslashes'],
   [
     /<\s*(?:[\w.-]+:)?(?:script|foreignObject|iframe|object|embed|audio|video|link|meta|handler|listener)\b/i,

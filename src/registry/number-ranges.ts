@@ -3,7 +3,7 @@
  * integers: an E.164 number has at most 15 digits and no leading zero, so a double is exact.
  */
 export interface NumberRange {
-  /** Digits without plus; `first` and `last` are the same for a single number. */
+  /** Digits without the plus sign. `first` and `last` are equal for a single number. */
   readonly first: string;
   readonly last: string;
 }
@@ -12,8 +12,8 @@ export interface NumberRange {
 type Overlap = readonly [number, number];
 
 /**
- * Pairs of ranges that share a number: at least one pair for each range that overlaps an earlier
- * one.
+ * Finds pairs of ranges that share a number, at least one pair for each range that overlaps an
+ * earlier one.
  */
 export const findOverlaps = (ranges: readonly NumberRange[]): readonly Overlap[] => {
   const sorted = ranges

@@ -1,7 +1,7 @@
 /**
  * `oidc` in the configuration: tenants and their clients. A tenant is an issuer with its own keys,
- * clients and style. The first one is served at `/oidc`, others at `/oidc/t/<id>`. What gives a
- * client more rights is off by default.
+ * clients and style. The first one is served at `/oidc`, others at `/oidc/t/<id>`. Members that
+ * give a client more rights are off by default.
  *
  * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect
  * CIBA.
@@ -34,7 +34,7 @@ export const oauthScopes = [
 ] as const;
 export type OauthScope = (typeof oauthScopes)[number];
 
-/** Weakest first. */
+/** The levels of assurance, weakest first. */
 export const acrValues = [
   'mid_al2_any',
   'mid_al3_any',
@@ -44,7 +44,7 @@ export const acrValues = [
 ] as const;
 export type AcrValue = (typeof acrValues)[number];
 
-/** `client_secret` is either of the two after it. */
+/** The ways of client authentication. `client_secret` allows both of the two after it. */
 export const clientAuthentications = [
   'client_secret',
   'client_secret_basic',
@@ -53,10 +53,10 @@ export const clientAuthentications = [
   'none',
 ] as const;
 
-/** Of ID tokens and JARM answers, and of clients' request objects and assertions. */
+/** Algorithms for ID tokens and JARM answers, and for request objects and client assertions. */
 export const signingAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 
-/** Characters that form-encoding leaves alone, because some clients forget it in HTTP Basic. */
+/** A client id of characters that form-encoding keeps: some clients do not encode in HTTP Basic. */
 const clientId = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,128}$/, { error: 'must be 1 to 128 letters, digits, dots, _ or -' });
@@ -172,7 +172,7 @@ const clientObject = z.strictObject({
 
 type Entry = z.output<typeof clientObject>;
 
-/** An app's address has no host. */
+/** The different hosts of the redirect URIs. The address of an app has no host. */
 const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
   ...new Set(
     redirectUris.filter((uri) => /^https?:/.test(uri)).map((uri) => new URL(uri).hostname),
@@ -182,14 +182,15 @@ const hostsOf = ({ redirectUris }: Entry): readonly string[] => [
 const sectorOf = (entry: Entry): string => entry.sector ?? hostsOf(entry)[0] ?? entry.id;
 
 /**
- * RFC 8252 7: an app listens on this machine without TLS, and claims https addresses of its own.
+ * Whether a redirect URI suits a native app (RFC 8252 7): such an app listens on this machine
+ * without TLS, or claims https addresses of its own.
  */
 const fitsNativeApp = (uri: string): boolean => {
   const { protocol, hostname } = new URL(uri);
   return isAppAddress(uri) || (protocol === 'http:') === isListeningApp(hostname);
 };
 
-/** Rules that concern more than one key: the key and what is wrong. */
+/** Violated rules that concern several keys, each as the key and the error in words. */
 const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])[] => {
   const { authentication, secretHash, keys, redirectUris, postLogoutRedirectUris, scopes } = entry;
   const isPublic = authentication === 'none';
@@ -259,7 +260,7 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
   return checks.flatMap(([wrong, key, message]) => (wrong ? [[key, message] as const] : []));
 };
 
-/** In the order of `oauthScopes`. */
+/** The scopes of a client, in the order of `oauthScopes`. */
 const scopesOf = ({ scopes, refreshTokens }: Entry): OauthScope[] =>
   oauthScopes.filter(
     (name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens),
@@ -399,7 +400,7 @@ export const oidcSettings = oidcObject
   }))
   .prefault({});
 
-/** Without the time of the prompt, which depends on the protocol's bounds. */
+/** The settings without the time of the prompt, which depends on the bounds of the protocol. */
 type Settings = DeepReadonly<z.output<typeof oidcSettings>>;
 export type OauthSettings = Omit<Settings, 'promptSeconds'> & { readonly promptSeconds: number };
 export type OauthLimits = OauthSettings['limits'];
@@ -419,7 +420,7 @@ export const promptSecondsOf = (
     Math.min(maxTimeoutSeconds, usualPromptSeconds, settings.interactionSeconds),
   );
 
-/** Key within `oidc` and what is wrong, where the time of the prompt does not fit. */
+/** The key within `oidc` and the error, when the time of the prompt does not fit the bounds. */
 export const promptProblem = (
   settings: Settings,
   bounds: Bounds,

@@ -1,6 +1,6 @@
 /**
- * Other services of this interface, at which devices of subscribers are. Parts connect to them; the
- * core knows each by the name that the configuration gives it.
+ * Other services with this interface, which have devices of subscribers. Parts connect to them; the
+ * core knows each by its name in the configuration.
  */
 import type { Checked } from '../protocol/fault.ts';
 import type { ProfileName, ProfileParam } from '../protocol/requests.ts';
@@ -8,22 +8,22 @@ import type { Subscriber } from './subscriber.ts';
 
 export interface UpstreamProfile {
   readonly profiles: readonly ProfileName[];
-  /** Members of the wire, in their order. */
+  /** The extension as the wire has it, with its members in order. */
   readonly extension: object | undefined;
 }
 
 export interface OtherServices {
-  /** Roots (DER) of the signatures of a service; undefined where it is not known. */
+  /** Roots (DER) of the signatures of a service; undefined for an unknown service. */
   trust(name: string): readonly Uint8Array[] | undefined;
-  /** How many calls at a time, by origin. */
+  /** The maximum of concurrent calls, by origin. */
   readonly maxCalls: ReadonlyMap<string, number>;
-  /** A number that is no subscriber here: who is asked for it, where a service takes them all. */
+  /** The subscriber for a number unknown here, if another service serves all such numbers. */
   findSubscriber(msisdn: string): Subscriber | undefined;
   /**
-   * Asks the service at which a number is.
+   * Asks the service of a number for its profile.
    *
-   * @param about.apId For whom.
-   * @returns Fault 209 when it does not answer; undefined for a service that is not known.
+   * @param about.apId The application that asks.
+   * @returns Fault 209 when the service does not answer; undefined for an unknown service.
    */
   askProfile(
     name: string,

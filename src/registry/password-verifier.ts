@@ -7,22 +7,23 @@ import { isPlausiblePassword, verifyPassword } from './passwords.ts';
  * Verifies passwords without a scrypt for every request, and bounds the work for wrong ones.
  *
  * An application sends its password with every request (interface section 2.1), and scrypt is slow.
- * So a right pair of stored form and password is remembered for the life of the process: as a hash
+ * So a right pair of stored form and password is remembered for the life of the process, as a hash
  * with a key. Neither leaves the process, so it need not be an HMAC, which costs three times as
- * much. A changed stored form forgets the old password. Wrong passwords are never remembered.
+ * much. A changed stored form makes the old pair useless. Wrong passwords are never remembered.
  *
  * Wrong passwords cost one scrypt each, a few at a time and in lanes (fair-semaphore.ts): libuv has
- * four threads, which signing needs too. A process must therefore have one verifier only. The same
- * pair asked for twice at once is computed once.
+ * four threads, which signing needs, too. So a process must have only one verifier. If the same
+ * pair is asked for twice at once, it is computed once.
  */
 export type PasswordVerdict = 'right' | 'wrong' | 'busy';
 
 export interface PasswordVerifier {
   /**
-   * @param lane The queue of the password. Where it must not show which names exist, the lane is
-   * made of the given name; otherwise each stored form has its own.
-   * @param origin Where the password comes from; within a lane origins take turns.
-   * @returns `busy`: too many passwords are being tried. A promise only when there is work.
+   * @param lane The queue of the password. Where times must not reveal which names exist, it is
+   *   made
+   * from the given name; otherwise each stored form has its own.
+   * @param origin The source of the password. Within a lane origins take turns.
+   * @returns `busy` when too many passwords are being tried. A promise only when there is work.
    */
   verify(
     stored: string,
@@ -32,10 +33,10 @@ export interface PasswordVerifier {
   ): PasswordVerdict | Promise<PasswordVerdict>;
 }
 
-/** Requests and signing use the same cores and threads. */
+/** Passwords that are computed at a time. Requests and signing use the same cores and threads. */
 const halfOfTheMachine = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
 
-/** An owner has one password, or two while it changes; more that wait in a lane are guesses. */
+/** Passwords that wait in a lane. An owner has one, or two during a change; others are guesses. */
 const fewInALane = 2;
 
 export const createPasswordVerifier = ({
@@ -51,7 +52,7 @@ export const createPasswordVerifier = ({
 } = {}): PasswordVerifier => {
   const processKey = randomBytes(32).toString('hex');
   const semaphore = createFairSemaphore({ maxConcurrent, maxWaitingPerLane, maxWaiting });
-  /** Least recently used first. */
+  /** Hashes of right pairs, least recently used first. */
   const remembered = new Set<string>();
   const underway = new Map<string, Promise<PasswordVerdict>>();
 
@@ -79,7 +80,7 @@ export const createPasswordVerifier = ({
   return {
     verify: (stored, password, lane = stored, origin = '') => {
       if (!isPlausiblePassword(password)) return 'wrong';
-      // The length keeps (ab, c) and (a, bc) apart.
+      // The length distinguishes (ab, c) and (a, bc).
       const pair = hash('sha256', `${processKey}${stored.length}:${stored}${password}`, 'base64');
       if (remembered.has(pair)) {
         remember(pair);

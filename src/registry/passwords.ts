@@ -24,10 +24,10 @@ export interface StoredPassword {
 
 const defaultCost: ScryptCost = { ln: 15, r: 8, p: 3 };
 
-/** scrypt begins by hashing all of the password. */
+/** The longest password, because scrypt first hashes all of it. */
 const maxPasswordBytes = 1024;
 
-/** 128 bytes × N × r: at most 128 MiB for one computation. */
+/** The maximum of N × r. With 128 bytes each, one computation takes at most 128 MiB. */
 const maxMemoryBlocks = 2 ** 20;
 
 const saltBytes = 16;
@@ -53,13 +53,13 @@ const withinBounds = ({ ln, r, p }: ScryptCost): boolean =>
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 
-/** 1 to 1024 bytes of UTF-8. */
+/** Whether a password has 1 to 1024 bytes of UTF-8. */
 export const isPlausiblePassword = (password: string): boolean =>
   password.length > 0 &&
   password.length <= maxPasswordBytes &&
   Buffer.byteLength(password) <= maxPasswordBytes;
 
-/** @returns Undefined for anything but a stored password within the bounds. */
+/** @returns Undefined for a text that is no stored password within the bounds. */
 export const parseStoredPassword = (stored: string): StoredPassword | undefined => {
   const [, ln, r, p, salt, hash] = pattern.exec(stored) ?? [];
   if (salt === undefined || hash === undefined) return undefined;
@@ -92,7 +92,7 @@ export const hashPassword = async (
  * Compares in constant time.
  *
  * @returns False without work for a malformed stored form and for an empty or too long password.
- * Otherwise it costs one scrypt: use the password verifier where many call.
+ * Otherwise it costs one scrypt: use the password verifier for many calls.
  */
 export const verifyPassword = async (stored: string, password: string): Promise<boolean> => {
   const parsed = parseStoredPassword(stored);
@@ -103,9 +103,9 @@ export const verifyPassword = async (stored: string, password: string): Promise<
 
 /**
  * A stored form that no password matches and that costs as much as `like`, so that the time does
- * not tell whether a name exists.
+ * not show whether a name exists.
  *
- * @param seed 32 random bytes. One seed for each name gives each unknown name its own form.
+ * @param seed 32 bytes. With a seed for each name, each unknown name has its own form.
  */
 export const decoyPassword = (
   like: string | undefined,

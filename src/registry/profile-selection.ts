@@ -3,12 +3,12 @@ import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import { type Location, type Sscd, type Subscriber, upstreamOf } from './subscriber.ts';
 
 /**
- * Which device signs: from the requested profile and the subscriber's devices.
+ * Chooses the device that signs, from the requested profile and the devices of the subscriber.
  *
  * A device that is not active, or whose certificate is not active or has expired, counts only when
- * there is no other: then the answer is 404 or 422 (this user must activate) rather than 105 (no
- * such user). Other states do not matter: a blocked PIN on the preferred SIM is an error for the
- * user, not a reason to ask the App.
+ * there is no other: then the answer is 404 or 422 (this user must activate) and not 105 (no such
+ * user). Other states do not matter: a blocked PIN on the preferred SIM is an error for the user,
+ * and no reason to choose the App.
  *
  * Source: interface section 2.1, SignatureProfile.
  */
@@ -40,20 +40,23 @@ const devicesOf = ({ sim, apps, location }: Subscriber): Devices => {
   };
 };
 
-/** Only its service knows the key of a device and where it is, and refuses what does not fit. */
+/**
+ * Whether a device is at another service. Only that service knows its key and location, and refuses
+ * requests that do not fit.
+ */
 const isElsewhere = (sscd: Sscd | undefined): boolean =>
   sscd !== undefined && upstreamOf(sscd) !== undefined;
 
 const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>
   sim?.algorithm === algorithm || isElsewhere(sim) ? sim : undefined;
 
-/** A SIM whose network knows where it is. An error of the location service is no place. */
+/** A SIM whose network knows its location. An error of the location service is no location. */
 const locatableSim = ({ sim, simLocation }: Devices): Sscd | undefined =>
   (simLocation !== undefined && 'country' in simLocation) || isElsewhere(sim) ? sim : undefined;
 
 const preferSim = ({ sim, app }: Devices): Sscd | undefined => sim ?? app;
 
-/** How each profile is served: by a text message, or by a device that fits. */
+/** The service of each profile: a text message, or the choice of a device that fits. */
 const served: Readonly<
   Record<ProfileName, 'otp-text' | 'otp-flash' | ((devices: Devices) => Sscd | undefined)>
 > = {
@@ -71,7 +74,7 @@ const served: Readonly<
 /**
  * Chooses the method for a request.
  *
- * @param subscriber Undefined for an unknown number, which can get one-time passwords only.
+ * @param subscriber Undefined for an unknown number, which can only get one-time passwords.
  * @param withApp Only an App can serve the request (app2app).
  * @returns `answerProfile` names the chosen method, never `Any-*`. Fault 105 for an unknown number
  * or one without devices; 109 when no device serves the profile.
@@ -88,7 +91,7 @@ export const chooseMethod = (
   const devices = devicesOf(subscriber);
   if (devices.sim === undefined && devices.app === undefined) return refuse(105);
   const sscd = by(withApp ? { ...devices, sim: undefined } : devices);
-  // The address at which its App is opened would have to be known before it is asked.
+  // The answer needs the address that opens the App, before the other service is asked.
   if (sscd === undefined || (withApp && isElsewhere(sscd))) return refuse(109);
   return ok({
     method: sscd.kind,
@@ -98,8 +101,8 @@ export const chooseMethod = (
 };
 
 /**
- * One-time passwords work for every number, and geofencing depends on where the SIM is. The live
- * service lists neither.
+ * Profiles that are not listed. One-time passwords work for every number, and geofencing depends on
+ * the location of the SIM. The live service lists neither.
  */
 const unlisted: ReadonlySet<ProfileName> = new Set<ProfileName>([
   'Any-Geofencing-LoA4',
@@ -107,24 +110,24 @@ const unlisted: ReadonlySet<ProfileName> = new Set<ProfileName>([
   'MID/v1/OtpProfileText',
 ]);
 
-/** In ASCII order, as live answers list them. */
+/** The listed profiles in ASCII order, like live answers. */
 const listed = profileNames.filter((name) => !unlisted.has(name)).toSorted();
 
-/** Why a request for this profile would end in a fault. */
+/** The fault of a request for this profile; undefined when it would be accepted. */
 export const faultFor = (subscriber: Subscriber, profile: ProfileName): Fault | undefined => {
   const chosen = chooseMethod(subscriber, profile);
   if (!chosen.ok) return chosen.fault;
   return chosen.value.sscd && sscdFault(chosen.value.sscd);
 };
 
-/** The profiles that would be signed for, except those above. */
+/** The profiles that the subscriber can use, without the unlisted ones. */
 export const profilesOf = (subscriber: Subscriber): readonly ProfileName[] =>
   listed.filter((name) => faultFor(subscriber, name) === undefined);
 
 /**
- * What is wrong with the chosen device, before the user is asked. In the order of the remedies:
- * first the operator lifts a suspension, then the user activates, then a blocked PIN is replaced,
- * which renews the certificate.
+ * The fault of the chosen device before a prompt. The order is that of the remedies: first the
+ * operator lifts a suspension, then the user activates, then a blocked PIN is replaced, which
+ * renews the certificate.
  */
 export const sscdFault = (sscd: Sscd): Fault | undefined => {
   if (sscd.suspended) return fault(403);

@@ -2,8 +2,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 
 /**
- * A client's public key (RFC 7517). A private or symmetric key is refused: many people read the
- * configuration file, so such a key must be replaced.
+ * A public key of a client (RFC 7517). A private or symmetric key is refused: many people can read
+ * the configuration file, so such a key must be replaced.
  */
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
@@ -32,7 +32,7 @@ const isStrongEnough = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject):
   }
 };
 
-/** Other members, such as certificates, are left out. */
+/** The kept members. Others, such as certificates, are left out. */
 const members = ['kty', 'kid', 'use', 'alg', 'crv', 'x', 'y', 'n', 'e'];
 
 const isOneOf = (value: unknown, allowed: readonly string[]): boolean =>
@@ -86,7 +86,7 @@ const publicJwk = z
       ) as Readonly<Record<string, unknown>> & { readonly kty: string },
   );
 
-/** Several keys must have different names, by which tokens say which one has signed. */
+/** The keys of a client. Several keys must have different `kid`, which tokens name. */
 export const publicJwks = z
   .array(publicJwk)
   .max(20)

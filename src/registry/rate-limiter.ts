@@ -20,30 +20,30 @@ export interface RateLimiter {
    * @throws When Redis is unreachable.
    */
   take(key: string, limit: RateLimit): Promise<boolean>;
-  /** Takes one token, and says otherwise in how many seconds there is one; 0 when it was taken. */
+  /** Takes one token. @returns 0 when it was taken, otherwise the seconds until there is one. */
   takeOrWait(key: string, limit: RateLimit): Promise<number>;
   /**
-   * Puts back a token that did not count. To look first and take later would let parallel callers
-   * all through.
+   * Puts back a token that did not count. Taking it only after a check would let all parallel
+   * callers through.
    */
   putBack(key: string, limit: RateLimit): Promise<void>;
 }
 
-/** Where a request comes from, for limits. */
+/** The source of a request, for limits. */
 export interface Source {
   /**
-   * One caller: an IPv4 address or an IPv6 network. Undefined where many share an address and
-   * nothing tells them apart.
+   * One caller: an IPv4 address or an IPv6 network. Undefined when many share an address and cannot
+   * be distinguished.
    */
   readonly caller: string | undefined;
   /**
-   * An address that many may share: of a proxy that is not trusted. Anyone can pretend to be behind
-   * such a proxy, so calls are also counted by this address.
+   * The address of a proxy that is not trusted, which many callers may share. Anyone can pretend to
+   * be behind such a proxy, so calls are also counted by this address.
    */
   readonly sharedBy?: string;
 }
 
-/** For turns. A shared address has one turn: the callers that it names may be invented. */
+/** The origin for turns. A shared address is one origin: callers behind it may be invented. */
 export const originOf = ({ caller, sharedBy }: Source): string => sharedBy ?? caller ?? '';
 
 /** A bucket and its size. */
@@ -63,12 +63,12 @@ export const everybodyKeyOf = ({ sharedBy }: Source): string | undefined =>
   sharedBy === undefined ? undefined : `${sharedBy} as anybody`;
 
 /**
- * The buckets of a call. At a shared address the named caller has the limit, the name that is
- * called about has five times as much, and all together ten times. So a proxy that is only
- * pretended gets no more than ten addresses would.
+ * The buckets of a call. At a shared address the named caller has the limit, the subject of the
+ * call (`name`) has five times as much, and all calls together have ten times. So a pretended proxy
+ * gets no more than ten addresses would.
  *
- * @param name What the call is about, such as a client; never the caller's text.
- * @param keyOf The key of a bucket, which is an address and may have to be hidden.
+ * @param name The subject of the call, such as a client; never a text of the caller.
+ * @param keyOf Makes the key of a bucket from an address, which may have to be hidden.
  */
 export const limitsFrom = (
   source: Source,
@@ -86,10 +86,11 @@ export const limitsFrom = (
 };
 
 /**
- * Takes a token of each bucket, or of none. So a caller over its own limit uses up no shared
+ * Takes a token from each bucket, or from none. So a caller over its own limit uses up no shared
  * bucket, and invented callers do not fill Redis.
  *
- * @returns The key of the empty bucket, and in how many seconds it has a token.
+ * @returns The key of the empty bucket, and the seconds until it has a token; undefined when all
+ *   tokens were taken.
  */
 export const takeAll = async (
   limiter: RateLimiter,
@@ -115,7 +116,7 @@ export interface ScriptRunner {
 
 /**
  * KEYS[1] bucket; ARGV[1] its size; ARGV[2] microseconds to refill; ARGV[3] tokens to take, -1 to
- * put one back. Returns 0 when that was done, else the microseconds until it can be.
+ * put one back. Returns 0 when that was done, else the microseconds until it is possible.
  */
 const moveTokens = `
 local time = redis.call('TIME')

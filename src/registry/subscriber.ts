@@ -5,9 +5,9 @@ import { amount, type DeepReadonly, flag, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 
 /**
- * A subscriber: one mobile number, its signing devices, and what the operator knows about it. An
+ * A subscriber: one mobile number, its signing devices, and facts about its subscription. An
  * element of `subscribers` is a number or a range of equal numbers. The defaults describe a working
- * robot, so `{ "msisdn": "…", "sim": {} }` can sign. Without SIM and Apps a number is known but
+ * robot, so `{ "msisdn": "…", "sim": {} }` can sign. A number without SIM and Apps is known but
  * cannot sign.
  *
  * Source: interface section 2.4.
@@ -108,7 +108,7 @@ export type Sscd = DeepReadonly<ReadSscd> & {
 };
 const named = (kind: Sscd['kind'], id: string, rest: ReadSscd): Sscd => ({ ...rest, kind, id });
 
-/** Which implementation of the signing-device port is used. */
+/** Selects the implementation of the signing-device port. */
 export type DeviceSpec = Sscd['device'];
 export type SimulatedPerson = Extract<DeviceSpec, { kind: 'simulated' }>;
 type SimulatedDevice = SimulatedPerson | Extract<DeviceSpec, { kind: 'robot' }>;
@@ -236,7 +236,7 @@ export interface SubscriberRegistry {
   isTestNumber(msisdn: string): boolean;
 }
 
-/** Those of the configuration and the sandbox. */
+/** The subscribers of the configuration and the sandbox. */
 export interface ConfiguredSubscribers extends SubscriberRegistry {
   find(msisdn: string): Subscriber | undefined;
 }

@@ -37,7 +37,7 @@ export const withParts = (
 /**
  * The same subscribers, but a device whose certificate is revoked has one that is not active.
  *
- * @param isRevoked Of the key custody.
+ * @param isRevoked Asks the key custody.
  */
 export const withCertificateStates = (
   registry: SubscriberRegistry,
@@ -66,9 +66,9 @@ export const withCertificateStates = (
 
 /**
  * The subscribers of a configuration file and, in a sandbox, the test users. A configured number
- * hides the test user of the same number, but for the health check, which is always there.
+ * hides the test user of the same number, except the health check, which always exists.
  *
- * @param subscribers Must not overlap; the schema of the configuration sees to that.
+ * @param subscribers Must not overlap; the schema of the configuration checks that.
  */
 export const createSubscriberRegistry = ({
   subscribers,

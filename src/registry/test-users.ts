@@ -3,7 +3,7 @@ import { faultTable } from '../protocol/fault.ts';
 import { type SimulatedPerson, type Subscriber, subscriberList } from './subscriber.ts';
 
 /**
- * The sandbox's users. A robot signs everything at once, any number of requests at a time. A
+ * The users of the sandbox. A robot signs everything at once, any number of requests at a time. A
  * simulated person has one SIM with one screen. Source: interface section 5.6.
  */
 type Entry = z.input<ReturnType<typeof subscriberList>>[number];
@@ -19,7 +19,7 @@ const user = (msisdn: string, own: Partial<Entry> = {}): Entry => ({
   ...own,
 });
 
-/** A person with a SIM, by what becomes of signature requests and of receipts. */
+/** A person with a SIM, given the reactions to signature requests and to receipts. */
 const person = (
   msisdn: string,
   sign: SimulatedPerson['sign'],
@@ -43,16 +43,16 @@ const signers: readonly Subscriber[] = subscriberList()
   ])
   .map(({ first, subscriber }) => ({ ...subscriber, msisdn: first }));
 
-/** Like the first robot: the fault must come from `alwaysFaults`, when the workflow asks for it. */
+/** A robot that always faults. The fault comes from `alwaysFaults`, when the workflow asks. */
 const faulty = (
   msisdn: string,
   alwaysFaults: NonNullable<Subscriber['alwaysFaults']>,
 ): Subscriber[] => signers.slice(0, 1).map((robot) => ({ ...robot, msisdn, alwaysFaults }));
 
-/** For monitoring, also outside of a sandbox: it gets through the API and asks no device. */
+/** The number for monitoring, also outside of a sandbox. It reaches no device. */
 export const healthCheck = faulty('41000000000', { code: 101, detail: 'Illegal msisdn' });
 
-/** By code, where the public table of test numbers says something else than a real fault. */
+/** Details by code, where the public table of test numbers differs from the fault table. */
 const details: Readonly<Partial<Record<string, string>>> = {
   208: 'Transaction Expiry date has been reached or Time out has lapsed.',
 };

@@ -1,7 +1,7 @@
 /** Rules for addresses of the web. They judge text and never resolve or fetch anything. */
 import { isLoopbackHost } from '../loopback.ts';
 
-/** @returns Undefined for no absolute URL, and for one with a user or password. */
+/** @returns Undefined for a text that is no absolute URL, and for a URL with user or password. */
 const readUrl = (text: string): URL | undefined => {
   // The parser ignores spaces and line feeds; later comparisons of the text do not.
   if (/[\s\\]/.test(text) || !URL.canParse(text)) return undefined;
@@ -9,14 +9,14 @@ const readUrl = (text: string): URL | undefined => {
   return url.username === '' && url.password === '' ? url : undefined;
 };
 
-/** https, or http to this machine. */
+/** Whether a text is an https address, or an http address of this machine. */
 export const isSecureAddress = (text: string): boolean => {
   const url = readUrl(text);
   if (url === undefined || url.hash !== '' || text.includes('#')) return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 };
 
-/** Said of an address that {@link isHttps} refuses. */
+/** The words for an address that {@link isHttps} refuses. */
 export const mustBeHttps = 'must be https, unless this is a sandbox';
 
 /** The rule for addresses that the service itself calls. */

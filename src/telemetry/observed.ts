@@ -1,4 +1,4 @@
-/** Wraps the log of a room, so that what it tells is counted too. */
+/** Wraps the log of a room, so that its calls are also counted. */
 
 type Tell = (...told: readonly unknown[]) => void;
 

@@ -4,13 +4,15 @@
  * One small script for each queue, all in one packet; the result is kept for a second. When Redis
  * does not answer, the gauges are absent: an old number would look healthy.
  *
- * waiting  For a worker. The age counts from the submission, or from the scheduled time. For jobs
- *          that have run before (woken, replayed) it counts from when this process first saw them
- *          in front. The fair order puts new jobs before older ones of another application, so the
- *          oldest is looked for among the next ones: each waiting application has one there.
- * active   With a worker; counts from when it took the job.
- * delayed  Asleep, mostly while a person thinks; the age is how long the first is overdue.
- * failed   Kept for replay (callbacks: dead); counts from the end.
+ * waiting  Jobs that wait for a worker. The age counts from the submission, or from the scheduled
+ *          time. For jobs that have run before (woken, replayed) it counts from the time at which
+ *          this process first saw them in front. The fair order puts new jobs before older ones of
+ *          another application, so the oldest is looked for among the next ones: each waiting
+ *          application has one there.
+ * active   Jobs with a worker. The age counts from the time at which the worker took the job.
+ * delayed  Sleeping jobs, mostly while a person thinks. The age is the time by which the first one
+ *          is overdue.
+ * failed   Jobs kept for a replay (callbacks: dead). The age counts from the end.
  */
 import type { Gauge, Registry } from 'prom-client';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
@@ -20,7 +22,7 @@ import { gauge } from './registry.ts';
 const lifeMs = 1000;
 const timeoutMs = 500;
 
-/** A delayed job's score is its time, times this, plus a counter. */
+/** The score of a delayed job is its time multiplied by this, plus a counter. */
 const delayedScale = 0x1000;
 
 const states = ['waiting', 'active', 'delayed', 'failed'] as const;
@@ -71,7 +73,7 @@ export interface QueueMetricsOptions {
 const createLookAt = (redis: RedisClient, { queue, shard }: WatchedQueue, now: () => number) => {
   const keys = keyNames.map((name) => queue.toKey(name));
   let front: { readonly id: string; readonly since: number } | undefined;
-  /** @param dueAt When it was added or scheduled. May be in the future: some tools promote jobs. */
+  /** @param dueAt The time of its submission or schedule; in the future if a tool promoted it. */
   const waitingSince = (id: string | null, dueAt: number, started: string | null): number => {
     const time = now();
     if (id === null) {
@@ -117,7 +119,7 @@ const createLookAt = (redis: RedisClient, { queue, shard }: WatchedQueue, now: (
   };
 };
 
-/** @returns Takes a function that gives the seconds of standstill by shard. */
+/** @returns A function that takes the source of the seconds of standstill by shard. */
 export const createStandstillMetric = (
   registry: Registry,
 ): ((seconds: () => readonly number[]) => void) => {
@@ -174,7 +176,7 @@ export const createQueueMetrics = (
     let last: { readonly at: number; readonly looking: Promise<readonly Look[]> } | undefined;
     const look = async (): Promise<readonly Look[]> => {
       const looking = Promise.all(looks.map((lookAt) => lookAt()));
-      // After the timeout its failure is of no interest either.
+      // After the timeout a failure is ignored, too.
       looking.catch(() => undefined);
       if (!(await settlesWithin(looking, timeoutMs))) return [];
       return looking.catch(() => []);

@@ -1,8 +1,8 @@
 /**
- * Lets BullMQ carry a trace from the process that adds a job to the one that runs it: the W3C trace
- * context is stored in the job's options.
+ * Makes BullMQ carry a trace from the process that adds a job to the one that runs it: the W3C
+ * trace context is stored in the options of the job.
  *
- * BullMQ would report everything to a tracer: each look for a job, the whole result with its
+ * BullMQ would report everything to a tracer: each fetch of a job, the whole result with its
  * signature, texts of errors. Traces go to other systems, so this tracer records only adding and
  * running, with the attributes below.
  *
@@ -23,11 +23,11 @@ import type { Telemetry } from 'bullmq';
 type QueueSpan = ReturnType<Telemetry<Context>['tracer']['startSpan']>;
 type Attributes = Parameters<QueueSpan['setAttributes']>[0];
 
-/** BullMQ's kinds are numbered as OpenTelemetry's. */
+/** The kinds of spans, which BullMQ numbers like OpenTelemetry. */
 const producer = 3;
 const consumer = 4;
 
-/** Recorded attributes of BullMQ, and their names here. */
+/** Recorded attributes: BullMQ's names and the names in our spans. */
 const told: Readonly<Record<string, string>> = {
   'bullmq.queue.name': 'messaging.destination.name',
   'bullmq.queue.operation': 'messaging.operation.name',
@@ -64,7 +64,7 @@ const recorded = (tracer: Tracer, name: string, kind: number, parent: Context): 
   };
 };
 
-/** For BullMQ's `telemetry` option of queues and workers. */
+/** Makes the value for the option `telemetry` of BullMQ's queues and workers. */
 export const createQueueTracing = (tracer: Tracer): Telemetry<Context> => ({
   tracer: {
     startSpan: (name, options, parent) => {
@@ -90,7 +90,9 @@ export const createQueueTracing = (tracer: Tracer): Telemetry<Context> => ({
   },
 });
 
-/** Other programs write jobs too: anything that is no trace context counts as none. */
+/**
+ * Reads a trace context. A malformed one counts as none, because other programs write jobs, too.
+ */
 const carrierFrom = (metadata: unknown): Record<string, string> => {
   try {
     const carrier: unknown = JSON.parse(String(metadata));

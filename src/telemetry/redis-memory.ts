@@ -1,19 +1,19 @@
 /**
- * Whether Redis removes keys when its memory is full, and how many it has removed since it started.
- * Of a cluster: each master.
+ * Reads whether Redis removes keys when its memory is full, and the number of keys that it has
+ * removed since its start. On a cluster each master is asked.
  */
 
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { nodesOf, type RedisClient } from '../redis/connect.ts';
 
 export interface RedisMemory {
-  /** It has a limit of memory and a policy other than `noeviction`. */
+  /** Whether it has a limit of memory and a policy other than `noeviction`. */
   readonly mayEvict: boolean;
   readonly evictedKeys: number;
 }
 
 const timeoutMs = 1000;
-/** A result is reused for so long. */
+/** Time for which a result is reused. */
 const freshMs = 1000;
 
 const fieldOf = (info: string, name: string): string | undefined =>

@@ -1,5 +1,5 @@
 /**
- * Connections to Redis: up or not, how often they reconnected, and how long commands take.
+ * Metrics of connections to Redis: their state, the number of reconnects, the time of commands.
  *
  * Commands are the hottest path, so one in {@link every} is timed and the others cost an increment.
  * Commands that timed out are counted as errors (troubles.ts).
@@ -10,7 +10,7 @@ import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import type { RedisMemoryProbe } from './redis-memory.ts';
 import { counter, gauge, histogram } from './registry.ts';
 
-/** A power of two. */
+/** The number of commands of which one is timed; a power of two. */
 const every = 64;
 
 const buckets = [
@@ -58,7 +58,7 @@ export const createRedisMetrics = (
     let sent = 0;
     client.sendCommand = (command, ...more) => {
       sent = (sent + 1) % every;
-      // The first of each round, so that a quiet process has values too.
+      // The first command of each round is timed, so that a quiet process has values, too.
       if (sent !== 1) return send(command, ...more);
       const since = performance.now();
       const answered = (): void =>
@@ -69,7 +69,7 @@ export const createRedisMetrics = (
   };
 };
 
-/** Absent while Redis does not answer. Redis counts the removed keys, so they are set. */
+/** Metrics of memory, absent while Redis does not answer. Redis itself counts removed keys. */
 export const createMemoryMetrics = (registry: Registry): ((probe: RedisMemoryProbe) => void) => {
   let watched: RedisMemoryProbe | undefined;
   const mayEvict: Gauge = gauge(
@@ -99,7 +99,7 @@ export const createMemoryMetrics = (registry: Registry): ((probe: RedisMemoryPro
   };
 };
 
-/** Difference to the clock of Redis. Absent until it has been measured. */
+/** The metric of the difference to the clock of Redis; absent until it has been measured. */
 export const createClockMetrics = (
   registry: Registry,
 ): ((clock: Pick<RedisClock, 'offsetMs'>) => void) => {

@@ -1,9 +1,9 @@
 /**
- * Whether Redis can do what signing needs: run scripts that write, in the slot of each shard and
- * outside the shards, and answer what BullMQ asks when a worker starts.
+ * Checks whether Redis can do what signing needs: run scripts that write, in the slot of each shard
+ * and outside the shards, and answer the commands of BullMQ at the start of a worker.
  *
- * PING is not enough: a replica, a full Redis and a node of a broken cluster answer it too. Reasons
- * are our own sentences, because messages of Redis name users, addresses and keys.
+ * PING is not enough: a replica, a full Redis and a node of a broken cluster answer it, too.
+ * Reasons are our own sentences, because messages of Redis name users, addresses and keys.
  */
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import type { RedisClient } from '../redis/connect.ts';
@@ -18,15 +18,15 @@ export interface RedisError {
 /** Longer than a command to Redis may take, shorter than a health check waits. */
 const timeoutMs = 1000;
 
-/** A result is reused for so long. */
+/** Time for which a result is reused. */
 const freshMs = 250;
 
 const markerLifeMs = 10_000;
 
 /**
  * The kinds of writes that adding and taking a job need, on a marker key. The first one must need
- * memory: a full Redis lets a script go on that has begun to write. The marker is a number, or
- * there is none.
+ * memory, because a full Redis lets a script go on that has begun to write. The marker is a number,
+ * or does not exist.
  *
  * @returns The refused command and the error; empty when all work.
  */
@@ -56,14 +56,14 @@ const lacks = (right: string): RedisError => ({
   says: `The Redis user lacks a right that the service needs: ${right}`,
 });
 
-/** @param command The refused one, in case Redis does not name it. */
+/** @param command The refused command, used when Redis does not name it. */
 const rightIn = (message: string, command: string): string | undefined => {
   if (/to access|can't access/i.test(message)) return 'on its keys';
   if (!/NOPERM|can't run this command|ACL failure/i.test(message)) return undefined;
   return `+${/run the '([a-z]+)/.exec(message)?.[1] ?? command}`;
 };
 
-/** The result at one place: undefined when it takes writes. */
+/** The result at one place: undefined when writes work there. */
 type Finding = { readonly right: string } | { readonly cause: string } | undefined;
 
 const silence: Finding = { cause: 'it does not answer' };
@@ -79,8 +79,8 @@ const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
 /**
- * A question that is not asked again before it is answered, because a waiting connection keeps its
- * commands. While an answer is late, the last error counts.
+ * Makes a question that is not repeated before it is answered, because a waiting connection keeps
+ * its commands. While an answer is late, the last error counts.
  */
 const createQuestion = (ask: () => Promise<Finding>, late: Finding): (() => Promise<Finding>) => {
   let open: Promise<void> | undefined;
@@ -112,7 +112,7 @@ const writesAt = (redis: RedisClient, key: string) =>
     }
   }, silence);
 
-/** BullMQ's workers ask for the version when they start. */
+/** Asks for the version of Redis, like BullMQ's workers at their start. */
 const tellsVersion = (redis: RedisClient) =>
   createQuestion(async () => {
     try {
@@ -124,7 +124,7 @@ const tellsVersion = (redis: RedisClient) =>
     }
   }, undefined);
 
-/** How many shards a sentence names. */
+/** The most shards that a sentence names. */
 const maxNamed = 5;
 
 const namesOf = (failed: readonly number[]): string => {
@@ -164,7 +164,7 @@ export const createRedisProbe = (options: {
   let last: { readonly at: number; readonly error: Promise<RedisError | undefined> } | undefined;
 
   return {
-    /** @returns Undefined when all is well. Takes a second at most, and never rejects. */
+    /** @returns Undefined without an error. Takes a second at most, and never rejects. */
     look: (): Promise<RedisError | undefined> => {
       const at = performance.now();
       if (last === undefined || at - last.at >= freshMs) {

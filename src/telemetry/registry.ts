@@ -1,7 +1,7 @@
 /**
- * The registry of one process, and what makes its metrics. Not the library's global registry: two
- * products in one process (tests, embedders) would count into each other. Every name begins with
- * `paraph_`.
+ * The registry of one process, and the functions that make its metrics. The global registry of the
+ * library is not used, because two products in one process (tests, embedders) would share counters.
+ * Every name begins with `paraph_`.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -9,7 +9,7 @@ export type { Registry } from 'prom-client';
 
 const prefix = 'paraph_';
 
-/** One for the registry: whoever asks for it again gets the same. */
+/** The counter of this name. A second call gives the same counter. */
 export const counter = <Label extends string>(
   registry: Registry,
   name: string,
@@ -48,7 +48,7 @@ const misnamed = ['active_resources_total', 'active_handles_total', 'active_requ
 
 interface RegistryOptions {
   readonly version: string;
-  /** CPU, memory, garbage collection, event-loop lag. Enable once for a process. */
+  /** Whether CPU, memory, garbage collection and event-loop lag are measured; once in a process. */
   readonly processMetrics: boolean;
 }
 

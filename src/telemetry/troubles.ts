@@ -1,7 +1,7 @@
 /** Counts unexpected errors of a process. */
 import { counter, type Registry } from './registry.ts';
 
-/** By the message of the error. */
+/** The kind of an error, from its message. */
 const kindOf = (error: Error): string => {
   if (error.message === 'Command timed out') return 'redis-timeout';
   if (error.message.startsWith('A stored end was not believed')) return 'not-believed';
@@ -13,7 +13,7 @@ const kindOf = (error: Error): string => {
 
 export type Source = 'http' | 'worker' | 'oidc' | 'product';
 
-/** @returns Counts every error; the log writes the same one only every few seconds. */
+/** @returns A function that counts every error. The log repeats one only every few seconds. */
 export const createTroubleCounter = (
   registry: Registry,
 ): ((source: Source, error: Error) => void) => {

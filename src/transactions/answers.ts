@@ -29,8 +29,8 @@ export const queueIn =
  * refused    Another answer was first, or the device has not been asked for this attempt.
  * finished   The transaction has ended.
  * unknown    There is no such transaction.
- * busy       A worker was busy with it for 10 s: the result is unknown.
- * malformed  This is no answer, and it changed nothing.
+ * busy       A worker was busy with it for 10 s, so the result is unknown.
+ * malformed  The value is not a valid answer. Nothing has changed.
  */
 export type AnswerResult = 'accepted' | 'refused' | 'finished' | 'unknown' | 'busy' | 'malformed';
 
@@ -44,7 +44,7 @@ export interface OrdersOptions {
   readonly protocol: Protocol;
   /** Milliseconds since the epoch, by the clock of Redis. */
   readonly now: () => number;
-  /** After it an event that was not taken is `busy`. */
+  /** Time after which an event that no turn has taken is `busy`. */
   readonly timeoutMs?: number;
 }
 
@@ -59,7 +59,7 @@ const workflowFor = (protocol: Protocol): Workflow => {
 /**
  * Sends an event to a transaction of one queue.
  *
- * @param key Of the event. Sent again under the same key it counts once.
+ * @param key The key of the event. An event that is sent again under its key counts once.
  * @param options.judged Waits until the event was taken or refused. Default: true.
  */
 export type SendOrder = (
@@ -80,7 +80,7 @@ export const createSendOrder = (
     engine.send(workflow, id, key, order, options);
 };
 
-/** For the transactions of one queue. */
+/** Brings answers to the transactions of one queue. */
 export const createAnswerAt = (at: QueueAt, options: OrdersOptions): Answer => {
   const send = createSendOrder(at, options);
   return async (msspTransId, attempt, answer) => {
@@ -91,7 +91,7 @@ export const createAnswerAt = (at: QueueAt, options: OrdersOptions): Answer => {
   };
 };
 
-/** For the transactions of all shards. */
+/** Brings answers to the transactions of all shards. */
 export const createAnswer = (shards: readonly Shard[], options: OrdersOptions): Answer => {
   const answers = shards.map(({ signatures }) => createAnswerAt(signatures, options));
   return async (msspTransId, ...given) => {

@@ -9,7 +9,7 @@ import { deriveKey } from '../pki/sealed-json.ts';
 
 export type App2App = ReturnType<typeof createApp2App>;
 
-/** A version 8 UUID (RFC 9562 5.8), whose 122 free bits may be anything. */
+/** A version 8 UUID (RFC 9562 5.8), whose 122 free bits come from the given bytes. */
 const uuidOf = (bytes: Buffer): string => {
   const hex = bytes.subarray(0, 16).toString('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);

@@ -20,10 +20,10 @@ import type { Shard } from './shards.ts';
 export type Backlog = Awaited<ReturnType<typeof createBacklog>>;
 
 const countEveryMs = 250;
-/** While the queue is full, so that requests are accepted as soon as there is room. */
+/** The interval of counts while the queue is full, so that free room is noticed soon. */
 const countOftenMs = 50;
 const closeTimeoutMs = 1000;
-/** In one count, where no worker sorts. The next count sorts the rest. */
+/** Sorting steps in one count, where no worker sorts. The next count sorts the rest. */
 const maxSortSteps = 20;
 
 type Lanes = ReadonlyMap<string, number>;
@@ -35,13 +35,14 @@ interface Found {
   readonly lanes: Lanes | undefined;
 }
 
-/** Full backlogs of so many applications are accepted: more would fill Redis. */
+/** Full backlogs that are accepted, each of one application. More would fill Redis. */
 export const maxBacklogs = 100;
 
 /**
  * Resolves after the first count, and counts until it is closed.
  *
- * @param limit How many of one application may wait. Decides only how often and what is counted.
+ * @param limit The most waiting transactions of one application. It only decides how often and what
+ *   is counted.
  * @param onDemand Counts only while `sizeOf` is asked: for programs that seldom add.
  */
 export const createBacklog = async ({
@@ -63,7 +64,7 @@ export const createBacklog = async ({
   );
   /** A shard that does not answer keeps its last count. */
   let found: readonly Found[] = shards.map(() => ({ waiting: 0, lanes: undefined }));
-  /** By application: added before the count that runs now, and since. */
+  /** Transactions that were added before the current count, and since; by application. */
   let addedBefore = new Map<string | undefined, number>();
   let addedSince = new Map<string | undefined, number>();
   let countBefore = 0;
@@ -73,7 +74,7 @@ export const createBacklog = async ({
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
 
-  /** The name of the lane is made only where lanes are counted: it costs more than the sum. */
+  /** The last count of an application. The name of a lane is made only when lanes are counted. */
   const foundOf = (apId: string): number => {
     let lane: string | undefined;
     let sum = 0;
@@ -87,7 +88,7 @@ export const createBacklog = async ({
     return sum;
   };
 
-  /** The answers contain what was added until now. What is added meanwhile may be counted twice. */
+  /** Asks all shards. Transactions that are added meanwhile may be counted twice. */
   const askAll = <T>(ask: (order: FairOrder) => Promise<T>): Promise<(T | undefined)[]> => {
     for (const [apId, count] of addedSince)
       addedBefore.set(apId, (addedBefore.get(apId) ?? 0) + count);
@@ -145,12 +146,12 @@ export const createBacklog = async ({
   return {
     /** Transactions of all shards that wait for a worker. */
     size: (): number => found.reduce((sum, { waiting }) => sum + waiting, countBefore + countSince),
-    /** Those of one application; while few wait, all of them. */
+    /** The waiting transactions of one application; while few wait, those of all applications. */
     sizeOf: (apId: string): number => {
       if (onDemand && performance.now() - lookedAt >= countEveryMs) look();
       return foundOf(apId) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0);
     },
-    /** Tells that this process has added one. */
+    /** To be called when this process has added a transaction. */
     added: (apId: string | undefined): void => {
       addedSince.set(apId, (addedSince.get(apId) ?? 0) + 1);
       countSince += 1;

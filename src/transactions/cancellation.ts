@@ -10,7 +10,7 @@ import type { QueueAt } from './shards.ts';
 import { readJobState } from './standing.ts';
 
 /**
- * cancelled  It ends as fault 401; a prompt on the phone is taken back.
+ * cancelled  It ends with fault 401; a prompt on the phone is removed.
  * too-late   It had ended, or there is an answer.
  * busy       A worker was processing it for 10 s: ask again.
  * unknown    There is no such transaction.
@@ -19,16 +19,16 @@ export type CancelResult = 'cancelled' | 'too-late' | 'busy' | 'unknown';
 
 interface Cancellation extends OrdersOptions {
   readonly at: QueueAt;
-  /** Who cancels; default: the application. */
+  /** The origin of the cancel. Default: `application`. */
   readonly by?: 'application' | 'operator';
-  /** Of an order with many transactions: what another has cancelled is `too-late` for it. */
+  /** The id of a bulk. A transaction that another order has cancelled is `too-late` for it. */
   readonly order?: string;
 }
 
-/** Its form is known to `standing.ts`. */
+/** The key of a cancel. `standing.ts` reads this form. */
 const keyOf = (attempt: number, by: string): string => `cancel/${attempt}/${by}`;
 
-/** Whether this order has ended the attempt, and not another. */
+/** Whether this order, and no other one, has ended the attempt. */
 export const isCancelledBy = async (
   order: string,
   id: string,

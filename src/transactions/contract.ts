@@ -2,9 +2,9 @@
  * The content of the queues: a public contract, because other services add jobs and read results.
  *
  * Queue `signatures`: one job for each transaction, its id is the MSSP_TransID. The data is the
- * MSS_SignatureReq of the wire without AP_PWD. The progress belongs to the engine and says where
- * the request stands. A completed job returns the final record with the outcome. The `failedReason`
- * of a failed job is one line, `_401 USER_CANCEL: text`.
+ * MSS_SignatureReq of the wire without AP_PWD. The progress belongs to the engine and has the state
+ * of the request. A completed job returns the final record with the outcome. The `failedReason` of
+ * a failed job is one line, `_401 USER_CANCEL: text`.
  *
  * Queue `receipts`: one job for each receipt, its id is `<MSSP_TransID>-receipt`.
  *
@@ -34,14 +34,14 @@ export const shardPrefixes = (queue: {
 
 /**
  * The part of a return value that readers need. Later releases may add states and members to the
- * record, but keep this part, so that this release can answer for what a newer worker has signed.
+ * record, but keep this part, so that this release can read the results of newer workers.
  */
 export const endRecordSchema = z.object({
   attempt: z.number().int().min(1),
   outcome: outcomeSchema,
 });
 
-/** Where a transaction stands; also the return value of a completed job. */
+/** The record of a transaction; also the return value of a completed job. */
 export const signatureRecordSchema = z.object({
   version: z.literal(1),
   state: z.enum(['submitted', 'pending', 'signed', 'failed', 'receipted']),
@@ -68,8 +68,8 @@ export const signatureJobDataSchema = z.object({
 export interface SignatureJobData {
   readonly MSS_SignatureReq: Readonly<Record<string, unknown>>;
   /**
-   * Token of an activity of a workflow, which is told the end before the job ends. Only the service
-   * reads it.
+   * The token of an activity of a workflow. The activity gets the end before the job ends. Only the
+   * service reads it.
    */
   readonly answerTo?: string;
 }
@@ -89,7 +89,9 @@ export const receiptJobDataSchema = z.object({
 });
 export type ReceiptJobData = Readonly<z.infer<typeof receiptJobDataSchema>>;
 
-/** As the service stores it. `answerTo`: as of {@link SignatureJobData}. */
+/**
+ * The data of a receipt's job as the service stores it. `answerTo`: see {@link SignatureJobData}.
+ */
 export type StoredReceipt = ReceiptJobData & Pick<SignatureJobData, 'answerTo'>;
 
 export const receiptJobResultSchema = z.object({ receipt: receiptOutcomeSchema });
@@ -114,8 +116,8 @@ export const signatureContextSchema = signatureRecordSchema
 /**
  * The record of an open or failed transaction, from its job. A completed job returns its record.
  *
- * @returns Not checked: the members of {@link signatureRecordSchema}; undefined before the first
- *   turn.
+ * @returns An unchecked object with the members of {@link signatureRecordSchema}; undefined before
+ *   the first turn.
  */
 export const recordIn = (progress: unknown): unknown => {
   const { version, context } = Object(progress) as {

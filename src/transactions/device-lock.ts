@@ -6,8 +6,8 @@
  * attempt, so the same prompt can claim again after a crash. It expires a little after the deadline
  * of the prompt.
  *
- * An attempt whose worker dies after the claim and before the record of it may end without asking
- * anybody, and then releases nothing. So a claim of an attempt that is over counts no more.
+ * An attempt whose worker dies after the claim and before the record of it may end without a
+ * prompt, and then releases nothing. So a claim of an attempt that is over no longer counts.
  */
 
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
@@ -23,7 +23,7 @@ export interface Holder {
 
 export type DeviceLock = ReturnType<typeof createDeviceLock>;
 
-/** A claim lasts so much longer than its prompt: more than a wake-up takes. */
+/** Time by which a claim outlasts its prompt: more than a wake-up takes. */
 const slackMs = 3000;
 
 const nameOf = ({ transactionId, attempt }: Holder): string => `${transactionId} ${attempt}`;
@@ -34,8 +34,8 @@ const parseHolder = (name: string): Holder => {
 };
 
 /**
- * Reads whether an attempt is over, and its effects are carried out. One of a transaction that is
- * not known, such as that of a receipt, is not.
+ * Makes a function that reads whether an attempt is over, with its effects carried out. An attempt
+ * of an unknown transaction, such as that of a receipt, is not over.
  */
 export const createIsOver =
   (shards: readonly Shard[], now: () => number) =>
@@ -70,8 +70,8 @@ export const createDeviceLock = (
     });
   return {
     /**
-     * @returns Undefined when the claim succeeds, otherwise the holder. @param untilMs Since the
-     * epoch.
+     * @param untilMs The deadline of the prompt; milliseconds since the epoch.
+     * @returns Undefined when the claim succeeds, otherwise the holder.
      */
     claim: async (screen: string, holder: Holder, untilMs: number): Promise<Holder | undefined> => {
       const held = await take(screen, holder, untilMs);

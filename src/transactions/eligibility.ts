@@ -1,5 +1,5 @@
 /**
- * Finds the device to ask for a request, and what prevents asking.
+ * Finds the device for the prompt of a request, and the faults that prevent the prompt.
  *
  * An error of the request (no such number, no device for the profile) is answered when it is
  * submitted. A state of the user or the device (PIN blocked, suspended, outside the fence) is an
@@ -24,10 +24,10 @@ export interface Eligible {
   readonly chosen: Method;
 }
 
-/** Faults that the user or the device causes, by the numbering of the fault table. */
+/** Whether the user or the device causes a fault: these have the codes 200 to 899. */
 const isOfTheDevice = (code: number): boolean => code >= 200 && code < 900;
 
-/** The fault that a test number answers with. */
+/** The fault with which a test number always answers. */
 export const testFault = (subscriber: Subscriber | undefined): Fault | undefined => {
   const always = subscriber?.alwaysFaults;
   if (always === undefined) return undefined;
@@ -44,9 +44,8 @@ export const refusedNumber = (subscriber: Subscriber | undefined): Fault | undef
 type Made = { readonly profile: ProfileName; readonly sscdId?: string | undefined };
 
 /**
- * @param subscriber The one of the request.
- * @param made The choice that was made when the device was asked. It stands while the subscriber
- *   has the device.
+ * @param subscriber The subscriber of the request's number.
+ * @param made The choice of an earlier prompt. It stays valid while the subscriber has the device.
  */
 export const eligibilityOf = (
   request: SignatureRequest,
@@ -67,7 +66,7 @@ export const eligibilityOf = (
   return chosen.ok ? ok({ subscriber, chosen: chosen.value }) : chosen;
 };
 
-/** The same, for the subscriber whom the registry has under the number. */
+/** The same, for the subscriber that the registry has for the number. */
 export const eligibility = async (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,
@@ -89,7 +88,7 @@ export const sscdFor = (
   profile: ProfileName,
 ): Sscd | undefined => (profile === 'Device-LoA4' ? subscriber?.apps[0] : subscriber?.sim);
 
-/** @returns Why the user cannot be asked now, although the request is in order. */
+/** @returns The fault that prevents a prompt now, although the request is correct. */
 export const obstacleTo = (
   request: SignatureRequest,
   { subscriber, chosen }: Eligible,
@@ -98,7 +97,7 @@ export const obstacleTo = (
   if (always !== undefined) return always;
   const unusable = chosen.sscd === undefined ? undefined : sscdFault(chosen.sscd);
   if (unusable !== undefined) return unusable;
-  // Its service knows where it is.
+  // The location of a device at another service is known only there.
   if (chosen.sscd !== undefined && upstreamOf(chosen.sscd) !== undefined) return undefined;
   const policy = request.services.geofencing?.policy;
   return violatesPolicy(locationOf(subscriber, chosen), policy) ? fault(450) : undefined;

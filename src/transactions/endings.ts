@@ -12,7 +12,7 @@ import type { StoredEnd } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { QueueAt } from './shards.ts';
 
-/** How a job ended. */
+/** The end of a job. */
 export type Ending =
   | { readonly kind: 'completed'; readonly returnValue: unknown }
   | { readonly kind: 'failed'; readonly failedReason: string };
@@ -30,15 +30,15 @@ export const endingOf = ({
 };
 
 /**
- * Called when the request is accepted and only its end is waited for.
+ * Called when the request is accepted, before the wait for its end.
  *
- * @returns A signal that aborts when the caller has gone.
+ * @returns A signal that aborts when the caller has hung up.
  */
 export type OnAccepted = () => AbortSignal;
 
 export type Endings = ReturnType<typeof createEndings>;
 
-/** Waits as {@link Endings} do, until the caller has `gone`. */
+/** Waits like {@link Endings}, but at most until `gone` aborts. */
 export const endOf = (
   endings: Endings,
   id: string,
@@ -54,12 +54,12 @@ export const endOf = (
 const lookUpEveryMs = 1000;
 const maxLookUps = 250;
 
-/** In ticks. Not the first one, because the stream is nearly always faster. */
+/** The tick of the first look-up. Not 1, because the stream is nearly always faster. */
 const firstLookUp = 2;
 const maxTicksApart = 60;
 
 /**
- * The next look-up after so many ticks: it finds a missed end at most a tenth of the wait later.
+ * The tick of the next look-up. A missed end is found at most a tenth of the wait later.
  */
 const nextLookUp = (ticks: number): number =>
   ticks + Math.min(Math.max(Math.floor(ticks / 10), 1), maxTicksApart);
@@ -106,7 +106,7 @@ export const createEndings = (options: {
       const { finishedOn = 0 } = end;
       const waiting = waiters.get(id);
       for (const waiter of waiting ?? []) {
-        // Told late, about the job that this one has replaced, or its earlier run.
+        // A late end, of the job that this one has replaced, or of its earlier run.
         if (finishedOn < waiter.since) continue;
         waiting?.delete(waiter);
         waiter.settle(endingOf(end));
@@ -132,7 +132,10 @@ export const createEndings = (options: {
 
   let closed = false;
   let lookingUp = false;
-  /** Also just before the deadline, at which a missed end would be taken for none. */
+  /**
+   * Whether a wait needs a look-up. One comes just before the deadline, too: a missed end would
+   * otherwise count as no end.
+   */
   const isDue = ({ ticks, lookUpAt, until }: Waiter, time: number): boolean =>
     ticks >= lookUpAt ||
     (ticks >= firstLookUp && (!stream.isConnected() || time >= until - 2 * lookUpEveryMs));
@@ -195,7 +198,7 @@ export const createEndings = (options: {
     },
     /** Whether the stream can be read. While it cannot, ends are noticed a second later. */
     isConnected: stream.isConnected,
-    /** Resolves every wait with undefined. Safe to call again. */
+    /** Resolves every wait with undefined. May be called again. */
     close: async (): Promise<void> => {
       closed = true;
       clearInterval(timer);

@@ -1,7 +1,7 @@
 /**
- * MSSP_TransID: `H`, two characters that name the shard, seventeen random ones. Letters and digits
- * only, a letter first, as live services write them. The random part has 101 bits, so that an id
- * cannot be guessed. A status request has only the id, so the id must name the shard.
+ * MSSP_TransID: `H`, two characters that name the shard, seventeen random ones. It has only letters
+ * and digits and begins with a letter, like the ids of live services. The random part has 101 bits,
+ * so that an id cannot be guessed. A status request has only the id, so the id must name the shard.
  */
 import { hash } from 'node:crypto';
 import { randomBytesOf } from '../pki/random.ts';
@@ -40,7 +40,7 @@ const idOf = (shard: number, bytes: () => Uint8Array): string =>
 export const newMsspTransId = (shard: number): string =>
   idOf(shard, () => randomBytesOf(randomLength + 3));
 
-/** An id that is a function of the request, for requests that contain something random. */
+/** An id that is computed from the request, for requests that contain a random value. */
 export const msspTransIdOf = (wire: unknown, shard: number): string => {
   let round = 0;
   return idOf(shard, () => hash('sha512', `${round++} ${JSON.stringify(wire)}`, 'buffer'));
@@ -65,7 +65,8 @@ export const fingerprintOf = (value: unknown, shards: number) =>
   fingerprintOfText(JSON.stringify(value), shards);
 
 /**
- * Requests are equal when all that the AP sent is equal, AP_TransID and Instant included.
+ * The fingerprint of a request. Requests are equal when all members that the AP sent are equal,
+ * with AP_TransID and Instant.
  *
  * The texts of a request contain no NUL (protocol/json.ts), so NUL can separate them. JSON would
  * take twice the time.
@@ -92,9 +93,9 @@ export const nonceOf = (msspTransId: string, attempt: number): Uint8Array =>
   hash('sha256', `${msspTransId} ${attempt}`, 'buffer').subarray(0, 20);
 
 /**
- * The transaction that a run of the activity `sign` asks for.
+ * The id of the transaction that a run of the activity `sign` requests.
  *
- * @param token Of the run.
+ * @param token The token of the run.
  */
 export const transactionOfRun = (token: string, shards: number): string =>
   msspTransIdOf(token, fingerprintOf(token, shards).shard);

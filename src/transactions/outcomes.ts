@@ -1,9 +1,9 @@
 /**
- * Reads the end of a job: the state of its transaction, as everything outside the workflow sees it.
+ * Reads the end of a job: the state of its transaction outside the workflow.
  *
- * Any program with access to Redis can write a return value. It is believed when it has the seal of
- * a worker, and otherwise as far as its signature verifies. An end that is not believed reads as an
- * internal error.
+ * Any program with access to Redis can write a return value. It is trusted when it has the seal of
+ * a worker, and otherwise as far as its signature verifies. An end that is not trusted is read as
+ * an internal error.
  */
 import { Buffer } from 'node:buffer';
 import { attachCertificates } from '../pki/cms.ts';
@@ -19,7 +19,7 @@ export type SignedView = Pick<
   Outcome,
   'profile' | 'sscdId' | 'validated' | 'geofencing' | 'subscriberNetwork' | 'upstream'
 > & {
-  /** CMS SignedData with certificates, Base64. Undefined for a text that was delivered. */
+  /** CMS SignedData with certificates, Base64. Undefined for a delivered text. */
   readonly signature: string | undefined;
 };
 
@@ -39,22 +39,22 @@ export interface TransactionView {
 /** The transaction whose end is read. */
 export interface Ended {
   readonly id: string;
-  /** Undefined when it cannot be read. Then no signature is believed. */
+  /** Undefined when it cannot be read. Then no signature is trusted. */
   readonly request: SignatureRequest | undefined;
   /** Milliseconds since the epoch. Default: now. */
   readonly endedAt?: number | undefined;
 }
 
-/** A failure whose reason is no fault line reads as 900. */
+/** Reads an end. A failure whose reason is no fault line is read as fault 900. */
 export type ReadEnd = (ending: Ending, of: Ended) => Promise<TransactionState>;
 
-/** Log and metric recognise the error by the beginning of its message. */
+/** The error for an end that is not trusted. Log and metric recognise it by its beginning. */
 export const notBelieved = (id: string): Error => new Error(`A stored end was not believed: ${id}`);
 
 /**
  * Adds the certificates, which are not stored with the signature.
  *
- * @returns CMS, Base64; undefined for a text that was delivered.
+ * @returns CMS, Base64; undefined for a delivered text.
  */
 export const completeSignature = async (
   outcome: Outcome,
@@ -78,9 +78,9 @@ const isOfPassword = ({ profile }: SignatureRequest): boolean => isOneTimePasswo
 
 export const createReadEnd = (options: {
   readonly custody: OutcomeCustody;
-  /** Undefined in programs without the master key. They verify every signature. */
+  /** The seals. Undefined in programs without the master key, which verify every signature. */
   readonly seals: Pick<Seals, 'fits'> | undefined;
-  /** For programs without the seals. */
+  /** The roots of other services, for programs without the seals. */
   readonly upstreamTrust?: UpstreamTrust | undefined;
   readonly now: () => number;
   /** Gets {@link notBelieved}. */
@@ -89,14 +89,14 @@ export const createReadEnd = (options: {
   const { custody, seals, upstreamTrust, now, onError } = options;
   const verifyOutcome = createVerifyOutcome(custody, upstreamTrust);
 
-  /** @returns The part of the outcome that is believed; undefined when none of it is. */
+  /** @returns The trusted part of the outcome; undefined when none of it is trusted. */
   const believedOf = async (
     end: SealedEnd & { readonly request: SignatureRequest },
     endedAt = now(),
   ): Promise<Outcome | undefined> => {
     const { id, attempt, request, outcome } = end;
     if (seals?.fits(end)) return outcome;
-    // A delivery cannot be verified. It is believed where no signature was asked for.
+    // A delivery cannot be verified. It is trusted when no signature was requested.
     const isBelieved =
       outcome.kind === 'delivered'
         ? isOfPassword(request)
@@ -109,7 +109,7 @@ export const createReadEnd = (options: {
             at: Math.min(endedAt, now()),
           })) === undefined;
     if (!isBelieved) return undefined;
-    // The signature does not prove these. A program without the seals believes them all the same.
+    // The signature does not prove these members. A program without the seals must trust them.
     const { validated: _, geofencing: __, subscriberNetwork: ___, ...proven } = outcome;
     return seals === undefined ? outcome : proven;
   };

@@ -25,7 +25,7 @@ import type { FindTransaction } from './transactions.ts';
 
 const endingMarginMs = 5000;
 
-/** A receipt that failed was never shown, so it is removed and may be sent again. */
+/** Finds a receipt. A failed one was never shown, so it is removed and may be sent again. */
 const knownReceipt = async (
   { queue, jobs }: QueueAt,
   id: string,
@@ -37,7 +37,8 @@ const knownReceipt = async (
 };
 
 /**
- * Also for a transaction of another AP, or past its retention: the caller must see no difference.
+ * The detail for an unknown transaction, one of another AP, and one whose retention is over. The
+ * caller must see no difference.
  */
 export const unknownTransaction = 'MSSP_TransID is unknown';
 
@@ -47,25 +48,25 @@ export interface ReceiptsOptions {
   readonly providers: Pick<ApplicationProviders, 'checkReceipt'>;
   readonly find: FindTransaction;
   readonly shards: readonly Shard[];
-  /** How long a receipt stays on the phone. */
+  /** Time for which a receipt stays on the phone. */
   readonly timeoutSeconds: number;
   readonly now: () => number;
 }
 
-/** The receipt is in its queue. */
+/** A receipt that is in its queue. */
 interface OrderedReceipt {
-  /** Of its job. */
+  /** The id of its job. */
   readonly id: string;
   readonly shard: Shard;
-  /** It was there before, and its job has ended. */
+  /** Whether it was ordered before, and its job has ended. */
   readonly hasEnded: boolean;
 }
 
 /**
  * Puts a receipt into its queue. The same order again finds the first one.
  *
- * @param order.fingerprint Equal orders have equal ones.
- * @param order.answerTo Token of an activity that is told the end.
+ * @param order.fingerprint Equal for equal orders.
+ * @param order.answerTo The token of an activity that gets the end.
  * @returns Fault 107 for a message without the prefix of the AP; fault 101 when the transaction is
  *   not the AP's, was not signed, is another number's, or has another receipt.
  */
@@ -120,7 +121,7 @@ export type Receipts = ReturnType<typeof createReceipts>;
 
 export const createReceipts = (
   options: ReceiptsOptions & {
-    /** One for each shard's receipt queue, in the same order. */
+    /** The endings of the receipt queue of each shard, in the order of the shards. */
     readonly endings: readonly Endings[];
   },
 ) => {
@@ -128,7 +129,7 @@ export const createReceipts = (
   const order = createOrderReceipt(options);
   return {
     /**
-     * Sends a receipt and waits for what the user does with it.
+     * Sends a receipt and waits for the reaction of the user.
      *
      * @returns The faults of {@link createOrderReceipt}, and 101 when the transaction has its
      * receipt.

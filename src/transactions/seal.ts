@@ -15,13 +15,13 @@ export interface SealedEnd {
   readonly id: string;
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'caller' | 'msisdn' | 'data'>;
-  /** Its own seal is not part of the sealed text. */
+  /** The outcome. Its member `seal` is not part of the sealed text. */
   readonly outcome: Outcome;
 }
 
 export type Seals = ReturnType<typeof createSeals>;
 
-/** Does not depend on the order of members in JSON, nor on members that a later release adds. */
+/** The sealed text. The order of JSON members and members of later releases do not matter. */
 const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: SealedEnd): string =>
   JSON.stringify([
     [id, attempt],
@@ -30,7 +30,7 @@ const textOf = ({ id, attempt, request: { caller, msisdn, data }, outcome }: Sea
     outcome.kind === 'signature' ? [outcome.cms, outcome.certificates] : [],
     [outcome.profile, outcome.sscdId, outcome.validated, outcome.subscriberNetwork],
     Object.entries(outcome.geofencing ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)),
-    // Seals of earlier releases have nothing here.
+    // Seals of earlier releases do not have this part.
     ...(outcome.upstream === undefined
       ? []
       : [[outcome.upstream.gateway, outcome.upstream.msspTransId]]),
@@ -40,7 +40,7 @@ export const createSeals = (serviceKey: Uint8Array) => {
   const key = deriveKey(serviceKey, 'paraph outcomes');
   const macOf = (end: SealedEnd): Buffer => createHmac('sha256', key).update(textOf(end)).digest();
   return {
-    /** @returns Base64url, 32 bytes. */
+    /** Makes a seal: 32 bytes, base64url. */
     seal: (end: SealedEnd): string => macOf(end).toString('base64url'),
     /** Whether the outcome has the right seal. */
     fits: (end: SealedEnd): boolean =>

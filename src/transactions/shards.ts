@@ -31,10 +31,10 @@ export interface ShardsOptions {
   readonly redis: RedisClient;
   readonly prefix: string;
   readonly shards: number;
-  /** Names of further queues in each shard, those of parts. */
+  /** The names of the queues of parts, which each shard has. */
   readonly queues?: readonly string[];
   readonly onError: (error: Error) => void;
-  /** Passes traces on from the program that adds a job to the worker. */
+  /** Carries traces from the program that adds a job to the worker. */
   readonly telemetry?: Telemetry | undefined;
 }
 
@@ -47,7 +47,7 @@ class DirectQueue extends Queue {
   }
 }
 
-/** Closed with {@link closeQueues}. */
+/** Opens a queue, to be closed with {@link closeQueues}. */
 export const openQueue = (
   name: string,
   prefix: string,
@@ -86,7 +86,7 @@ export const giveUpIfGone = async (
 /**
  * Adds a job, unless there is one with its deduplication key.
  *
- * @returns The id of the job that stands for both.
+ * @returns The id of the new job, or of the existing one.
  */
 export const addOrJoin = async (
   at: QueueAt,
@@ -108,7 +108,7 @@ export const addOrJoin = async (
 
 const closeTimeoutMs = 1000;
 
-/** {@link closeShards} does not end the connection. */
+/** Opens all shards. {@link closeShards} does not end the connection. */
 export const openShards = ({
   prefix,
   shards,
@@ -128,7 +128,7 @@ export const openShards = ({
   });
 };
 
-/** In the slot of the first shard. */
+/** Opens the queue of bulk replays, in the slot of the first shard. */
 export const openBulkQueue = ({ prefix, ...common }: Omit<ShardsOptions, 'shards'>): Queue =>
   openQueue(bulkQueueName, shardPrefix(prefix, 0), common).queue;
 

@@ -23,13 +23,13 @@ import { signatureContextSchema, signatureJobName, signatureOrderSchema } from '
 import { shardOf } from './ids.ts';
 import type { Seals } from './seal.ts';
 
-/** The data of a job. `others`: names of members that do not belong there. */
+/** The data of a job. `others` are the names of unknown members. */
 export interface SignatureData {
   readonly request: SignatureRequest;
-  /** Token of the activity that is told the end. */
+  /** The token of the activity that gets the end. */
   readonly answerTo: string | undefined;
   readonly others: readonly string[];
-  /** Somebody has written AP_PWD into the job. */
+  /** Whether the job contains AP_PWD. */
   readonly hasPassword: boolean;
 }
 
@@ -39,7 +39,7 @@ const beginWith = (
   { request: { timeoutSeconds }, others, hasPassword }: SignatureData,
   { at, addedAt }: BegunJob,
 ): SignatureInput => {
-  // Only here: what an earlier release has begun goes on.
+  // Checked only at the begin, so that jobs of an earlier release go on.
   if (hasPassword)
     throw refused(
       fault(101, 'MSS_SignatureReq.AP_Info.AP_PWD must not be in a job, because Redis keeps it'),
@@ -57,11 +57,11 @@ export interface SignatureWorkflowOptions {
   readonly place?: { readonly shard: number; readonly shards: number };
   /** Undefined in programs without the master key. They run no turns. */
   readonly seals?: Pick<Seals, 'fits'>;
-  /** Called for a record that no worker of the service has written. */
+  /** Called for a record that another program has written. */
   readonly onPlanted?: (id: string) => void;
-  /** With the activities of the workers. */
+  /** The chart with the activities of the workers. */
   readonly chart?: typeof signatureMachine;
-  /** Of the chart. Default: the latest. */
+  /** The version of the chart. Default: the latest. */
   readonly version?: number | undefined;
 }
 
@@ -77,7 +77,7 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
   return defineWorkflow({
     name: signatureJobName,
     version,
-    // Its context has its history.
+    // No journal: the context already has the history.
     journal: false,
     chart,
     input: {
@@ -93,7 +93,7 @@ export const defineSignature = (options: SignatureWorkflowOptions): Workflow => 
         if (answerTo !== undefined && typeof answerTo !== 'string')
           throw refused(fault(101, 'answerTo: the token of an activity'));
         const { AP_Info } = Object(given) as { readonly AP_Info?: { readonly AP_PWD?: unknown } };
-        // Programs that fill every member write an empty one.
+        // An empty password does not count: some programs write every member.
         const hasPassword = Boolean(AP_Info?.AP_PWD);
         return { request: request.value, answerTo, others: Object.keys(others), hasPassword };
       },

@@ -1,5 +1,5 @@
 /**
- * The state of a job, read in one round trip; two while a cancel waits.
+ * Reads the state of a job in one round trip, or in two while a cancel waits.
  *
  * | state | job |
  * |---|---|
@@ -31,12 +31,12 @@ export interface JobState {
   readonly ending: Ending | undefined;
   /** Milliseconds since the epoch; undefined while it is open. */
   readonly endedAt: number | undefined;
-  /** It fails as soon as a worker takes it. */
+  /** Whether it is cancelled and fails as soon as a worker takes it. */
   readonly withdrawn: boolean;
   readonly waitsForItsTime: boolean;
   /** The current, last or next attempt. */
   readonly attempt: number;
-  /** The person has been prompted in it. */
+  /** Whether this attempt has sent a prompt. */
   readonly isPending: boolean;
 }
 
@@ -71,8 +71,8 @@ const isCancelled = async (
   return (await redis.hmget(key, ...names.slice(0, maxCancels))).includes('accepted');
 };
 /**
- * Of the application, an operator, and orders with many transactions. Other programs write there
- * too.
+ * Cancels in one inbox that are read: those of the application, an operator, and bulks. Other
+ * programs may write more.
  */
 const maxCancels = 10;
 

@@ -1,7 +1,7 @@
 /**
- * Notices that signature jobs wait and no worker takes them: none runs, none reaches Redis, or
- * those that run take nothing. Workers take the first job of the queue. So the first job is read
- * once a second: while it stays the same, nothing is taken.
+ * Notices that signature jobs wait and no worker takes them: no worker runs, none reaches Redis, or
+ * the running ones take no jobs. Workers take the first job of the queue. So the first job is read
+ * once a second: while it stays the same, no job is taken.
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -26,7 +26,7 @@ interface Front {
 export const watchStandstill = (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Pick<Shard, 'index' | 'signatures'>[];
-  /** Monotonic: setting a clock would look like a standstill. */
+  /** A monotonic clock, because setting a wall clock would look like a standstill. */
   readonly now?: () => number;
   /** Called after ten seconds, and then every minute. */
   readonly onStandstill: (shard: number, seconds: number) => void;
@@ -72,7 +72,7 @@ export const watchStandstill = (options: {
   timer.unref();
 
   return {
-    /** By shard: for how long jobs wait and none is taken, in seconds; usually 0. */
+    /** The seconds for which jobs of each shard wait and none is taken; usually 0. */
     seconds: (): readonly number[] =>
       shards.map(({ index }) => {
         const since = fronts.get(index)?.since;

@@ -2,10 +2,10 @@
  * Transactions: durable signature requests.
  *
  * A transaction is one BullMQ job; its id is the MSSP_TransID. Submitting adds the job, atomically
- * and in one round trip. After that the request survives whatever Redis survives. A synchronous
+ * and in one round trip. After that the request is as durable as the data of Redis. A synchronous
  * caller also waits for the end of the job.
  *
- * Callers have been authenticated and requests checked before. Here it is decided which caller may
+ * Callers have been authenticated and requests checked before. This module decides which caller may
  * see which transaction.
  */
 
@@ -23,17 +23,19 @@ export { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 /** Whether an error of `submit`, or of sending a receipt, proves that nothing was accepted. */
 export { isNotTakenIn } from '../redis/not-after.ts';
 
-/** A caller waits so long after the deadline. */
+/** Time for which a caller waits after the deadline. */
 const endingMarginMs = 5000;
 
-/** An equal request joins a transaction for its TimeOut and so much longer, even after its end. */
+/**
+ * Time after its TimeOut in which an equal request still joins a transaction, even an ended one.
+ */
 const joinableAfterMs = 60_000;
 
 export type Transactions = ReturnType<typeof createTransactions>;
 
 export interface TransactionsOptions {
   readonly shards: readonly Shard[];
-  /** One for each shard's signature queue, in the same order. */
+  /** The endings of the signature queue of each shard, in the order of the shards. */
   readonly endings: readonly Endings[];
   readonly protocol: Protocol;
   readonly readEnd: ReadEnd;
@@ -73,7 +75,7 @@ export const createFind = ({
 };
 
 /**
- * Adds a request under an id that follows from who asks, and whose end is told to an activity. A
+ * Makes a function that adds a request under a given id. An activity (`answerTo`) gets its end. A
  * job that exists under the id stays as it is.
  */
 export const createSubmitFor =
@@ -95,13 +97,13 @@ export const createTransactions = (options: TransactionsOptions) => {
     return { shard, ends };
   };
 
-  /** A retention that is shorter allows joining open transactions only. */
+  /** The time for joining. With a shorter retention only open transactions can be joined. */
   const joinable = ({ TimeOut }: MssSignatureReq): { readonly ttl?: number } => {
     const ttl = Number(TimeOut) * 1000 + joinableAfterMs;
     return Math.min(retention.signedMs, retention.failedMs) < ttl ? {} : { ttl };
   };
 
-  /** @returns The job that carries the request: `wanted`, or that of an equal one before it. */
+  /** Adds a request. @returns The id of its job: `wanted`, or that of an earlier equal request. */
   const add = (
     wire: MssSignatureReq,
     fingerprint: { id: string; shard: number },
@@ -117,7 +119,7 @@ export const createTransactions = (options: TransactionsOptions) => {
   return {
     find,
 
-    /** The same, for one AP: the transactions of others are unknown to it. */
+    /** Finds a transaction of one AP; undefined for those of others. */
     findOwn: async (apId: string, msspTransId: string): Promise<TransactionView | undefined> => {
       const view = await find(msspTransId);
       return view?.request.caller.apId === apId ? view : undefined;
@@ -138,7 +140,7 @@ export const createTransactions = (options: TransactionsOptions) => {
     },
 
     /**
-     * The same for a request that contains something random. An equal request joins for as long as
+     * The same for a request that contains a random value. An equal request joins for as long as
      * the transaction is retained.
      */
     submitOnce: async (wire: MssSignatureReq): Promise<{ readonly msspTransId: string }> => {
@@ -148,7 +150,7 @@ export const createTransactions = (options: TransactionsOptions) => {
 
     /**
      * Submits and waits for the end. The state is `open` when the transaction has not ended some
-     * seconds after its deadline, and when the caller has gone.
+     * seconds after its deadline, or when the caller has hung up.
      */
     submitAndWait: async (
       request: SignatureRequest,
@@ -166,7 +168,7 @@ export const createTransactions = (options: TransactionsOptions) => {
       const ending = await endOf(ends, msspTransId, until, gone);
       if (ending === undefined) return { msspTransId, state: { kind: 'open' } };
       const state = await readEnd(ending, { id: msspTransId, request });
-      // Another program may have written to the stream. The job itself is read then.
+      // Another program may have written to the stream, so the job itself is read.
       const isToldFalse = ending.kind === 'completed' && state.kind === 'failed';
       return {
         msspTransId,
@@ -175,7 +177,7 @@ export const createTransactions = (options: TransactionsOptions) => {
     },
 
     /**
-     * Resolves when a transaction has ended, at `until` (milliseconds since the epoch), and when
+     * Resolves when a transaction has ended, at `until` (milliseconds since the epoch), or when
      * `gone` aborts.
      */
     waitForEnd: async (msspTransId: string, until: number, gone: AbortSignal): Promise<void> => {
@@ -183,7 +185,7 @@ export const createTransactions = (options: TransactionsOptions) => {
       if (index !== undefined) await joinOpen(place(index).ends, msspTransId, until, gone);
     },
 
-    /** Brings an answer from a device. The first one counts. */
+    /** Brings an answer from a device. The first answer counts. */
     answer: createAnswer(shards, options),
   };
 

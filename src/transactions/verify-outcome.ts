@@ -1,13 +1,13 @@
 /**
- * Verifies a signature that came from elsewhere: it must sign exactly these bytes, by the key of
- * the person who was asked, for this attempt of this transaction.
+ * Verifies a signature from outside: it must sign exactly these bytes, with the key of the person
+ * who got the prompt, for this attempt of this transaction.
  *
  * The nonce among the signed attributes names transaction and attempt, so a signature for another
  * request with the same text does not count.
  *
- * A signature from another service leads to the roots of that service, and neither its nonce nor
- * the serial number of its signer follows from anything here. That it is of this person and for
- * this request is the word of that service.
+ * A signature from another service is verified up to the roots of that service. Its nonce and the
+ * serial number of its signer cannot be checked here: for person and request that service is
+ * trusted.
  */
 import { attachCertificates } from '../pki/cms.ts';
 import type { KeyCustody } from '../pki/ports.ts';
@@ -21,19 +21,19 @@ export interface ClaimedOutcome {
   readonly attempt: number;
   readonly request: Pick<SignatureRequest, 'data' | 'msisdn'>;
   readonly signature: { readonly cms: string; readonly certificates?: string | undefined };
-  /** Name of the service that has brought it. */
+  /** The name of the other service that has delivered the signature. */
   readonly gateway?: string | undefined;
-  /** When certificates must have been valid; milliseconds since the epoch. */
+  /** The time at which certificates must have been valid; milliseconds since the epoch. */
   readonly at: number;
 }
 
 export type VerifyOutcome = (tried: ClaimedOutcome) => Promise<Fault | undefined>;
 
-/** Without `serialNumberOf` any person with a certificate of the authority may have signed. */
+/** The custody. Without `serialNumberOf` a signature of any person of the authority passes. */
 export type OutcomeCustody = Pick<KeyCustody, 'chain' | 'trust'> &
   Partial<Pick<KeyCustody, 'serialNumberOf'>>;
 
-/** @returns The roots (DER) of the signatures of a service; undefined where it is not known. */
+/** @returns The roots (DER) of the signatures of a service; undefined for an unknown service. */
 export type UpstreamTrust = (name: string) => readonly Uint8Array[] | undefined;
 
 /** @returns 422 when the certificate was expired, 900 for every other error. */
@@ -49,7 +49,7 @@ export const createVerifyOutcome =
       try {
         complete = attachCertificates(bytes, chain.certificates);
       } catch {
-        // It is no CMS.
+        // The text is no CMS.
         return fault(900);
       }
     }

@@ -69,13 +69,13 @@ export const readToken = (
       readonly instance: string;
       readonly child: string;
       readonly run: number;
-      /** Of the instance. */
+      /** When the job of the instance was added; a number in a token of the engine. */
       readonly createdAt: unknown;
     }
   | undefined => {
   try {
     const bytes = Buffer.from(token, 'base64url');
-    // What is no base64url would be left out.
+    // `Buffer.from` skips characters that are not base64url.
     if (bytes.toString('base64url') !== token) return undefined;
     const [instance, child, run, createdAt] = JSON.parse(bytes.toString()) as unknown[];
     return typeof instance === 'string' && typeof child === 'string' && typeof run === 'number'
@@ -96,7 +96,7 @@ const asStored = (value: unknown, path: string): unknown =>
     () => undefined,
   );
 
-/** What a chart gets of what was thrown. What cannot be stored is an error that says so. */
+/** The thrown value as the chart gets it. One that cannot be stored becomes an error saying so. */
 export const errorOf = (error: unknown): unknown => {
   try {
     return asStored(error, 'error');
@@ -105,7 +105,9 @@ export const errorOf = (error: unknown): unknown => {
   }
 };
 
-/** Of a plain `fromPromise`: only its actor can abort its signal. */
+/**
+ * Runs a plain `fromPromise` in an actor of its own, because only that actor can abort its signal.
+ */
 const runPromise =
   (logic: AnyActorLogic): ActivityFunction =>
   async ({ input, signal }) => {
@@ -118,7 +120,7 @@ const runPromise =
     return ended;
   };
 
-/** In a process that stops: by then another worker has the job, or this one again. */
+/** The pause when this process is stopping: meanwhile another worker takes the job. */
 const closedPauseMs = 100;
 
 const plainActivities = new WeakMap<AnyActorLogic, Activity>();
@@ -200,7 +202,9 @@ export const createActivities = (
     own.tries.delete(name);
   };
 
-  /** When this fails, the tries go on. The first answer counts. */
+  /**
+   * Renews the holds of running tries. If it fails, the tries go on, and the first answer counts.
+   */
   const renewAll = async (): Promise<void> => {
     const all = [...instances].flatMap(([id, own]) =>
       own.turn === undefined ? [...own.tries.keys()].map((name) => ({ id, name, own })) : [],
@@ -330,15 +334,15 @@ export const createActivities = (
           }
           return turn.ended.shift();
         },
-        /** None runs, and none has ended. */
+        /** Whether no try runs, and none has ended without being applied. */
         isIdle: (): boolean => own.tries.size === 0 && turn.ended.length === 0,
         running: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values()],
-        /** They run, or their end is not applied yet. */
+        /** Runs whose try is running, or has ended and is not applied yet. */
         begun: (): readonly Pick<Ended, 'child' | 'run'>[] => [
           ...own.tries.values(),
           ...turn.ended,
         ],
-        /** The turn is over: from now on ends go to `bring`. */
+        /** Ends the turn: from now on the ends of tries go to `bring`. */
         leave: (): void => {
           if (own.turn !== turn) return;
           own.turn = undefined;
@@ -347,7 +351,7 @@ export const createActivities = (
         },
       };
     },
-    /** Waits so long for running tries, then aborts the rest and leaves them to another process. */
+    /** Waits `graceMs` for running tries. Then aborts them and leaves them to another process. */
     close: async (graceMs: number): Promise<void> => {
       isClosed = true;
       clearInterval(renewing);

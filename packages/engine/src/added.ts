@@ -14,7 +14,7 @@ import { decode, encode } from './values.ts';
 const noRef = (): undefined => undefined;
 
 export interface Added {
-  /** Random, of whoever added the job: of two that do, one learns that it came first. */
+  /** A random text of the process that added the job. Of two such processes one finds its own. */
   readonly by: string;
   readonly first?: { readonly key: string; readonly event: { readonly type: string } };
   /** The token of the activity that waits for the end. */

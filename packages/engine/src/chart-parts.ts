@@ -20,16 +20,16 @@ export interface InvokeDefinition {
   readonly onSnapshot?: unknown;
 }
 
-/** What a part that was made in a step was made from. */
+/** The values from which a step has made a part. */
 export interface Origin {
   readonly context: unknown;
   readonly event: AnyEventObject;
   readonly params?: unknown;
-  /** What `check` has answered, in order. */
+  /** The answers of `check`, in order. */
   readonly checks?: readonly boolean[];
   /** The actor of the chart. */
   readonly self?: unknown;
-  /** Of the action that has made the action which this is of. */
+  /** The origin of the enclosing action, where an action has made this action. */
   readonly outer?: Origin;
 }
 
@@ -51,7 +51,7 @@ interface Inside {
 }
 const inside = (node: Node): Inside => node as unknown as Inside;
 
-/** With the place of each. */
+/** The transitions of a node, each with its place. */
 export const transitionsOf = (node: Node): readonly (readonly [place: string, Transition])[] => {
   const { transitions, always = [] } = inside(node);
   const initial = node.initial as unknown as Transition | undefined;
@@ -83,7 +83,7 @@ interface Builtin {
   readonly assignment?: unknown;
   readonly collect?: Collect;
   readonly delay?: unknown;
-  /** Ours, of one that a step has made. */
+  /** Our own member: the place of an action that a step has made. */
   readonly place?: string;
 }
 export const isBuiltin = (action: unknown): action is Builtin =>
@@ -109,7 +109,7 @@ interface CollectArguments {
 }
 type Collect = (args: CollectArguments, params: unknown) => void;
 
-/** Gets what a step has made: an actor's logic, to give another in its place, or an action. */
+/** Is told what a step makes. `logic` returns the logic that replaces the one of an actor. */
 export interface Makers {
   logic(logic: AnyActorLogic, name: string, origin: Origin): AnyActorLogic;
   action(action: (...args: never[]) => unknown, name: string, origin: Origin): void;
@@ -146,7 +146,7 @@ const watchAssignment = (assignment: unknown, place: string, makers: Makers): un
   );
 };
 
-/** Makers of what is made by an action that was made itself. */
+/** Makers for an action that was itself made in a step: they add its origin as the outer one. */
 const makersIn = (outer: Origin, makers: Makers): Makers => {
   const inside = (origin: Origin): Origin => ({
     ...origin,
@@ -198,7 +198,7 @@ const watchCollect = (collect: Collect, place: string, makers: Makers): Collect 
     );
   };
 
-/** An action as the engine runs it. What it makes in a step goes through `makers`. */
+/** Wraps an action for the engine: what it makes in a step goes through `makers`. */
 export const watchAction = (action: unknown, place: string, makers: Makers): unknown => {
   if (!isBuiltin(action)) return action;
   if (action.type === 'xstate.assign')
@@ -242,7 +242,7 @@ const nothing = { id: '', system: undefined };
  * Runs an action again as it ran in a step, only to make what it made. Where it is inside others,
  * these run first.
  *
- * @param wanted The name of what is wanted.
+ * @param wanted The name of the part to be made.
  */
 export const makeAgain = (action: unknown, origin: Origin, wanted: string): void => {
   const origins: Origin[] = [];
@@ -311,7 +311,7 @@ export const guardNames = (guard: unknown): readonly string[] => {
       : [type];
 };
 
-/** `raise` and `sendTo` have theirs as a member. */
+/** The name of the delay of `raise` or `sendTo`; undefined for a number or a function. */
 export const delayName = (timed: unknown): string | undefined => {
   const { delay } = Object(timed) as { readonly delay?: unknown };
   return typeof delay === 'string' ? delay : undefined;

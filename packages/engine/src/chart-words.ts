@@ -7,7 +7,7 @@ const units = [
   [1000, 'second'],
 ] as const;
 
-/** `2 days`, `1500 ms`. */
+/** A duration in words, such as `2 days` or `1500 ms`. */
 export const durationText = (ms: number): string => {
   const [unitMs, unit] = units.find(([each]) => ms >= each && ms % each === 0) ?? [];
   if (unitMs === undefined) return `${ms} ms`;
@@ -28,7 +28,7 @@ interface Invoked {
   readonly id?: string;
   readonly src: unknown;
 }
-/** A node of XState's. */
+/** A state node of XState. */
 interface Configured {
   readonly id: string;
   readonly config: object;
@@ -41,8 +41,8 @@ export const invokedBy = ({ config }: Pick<Configured, 'config'>): readonly Invo
 };
 
 /**
- * What an event `xstate.done.actor.<child>` is about. XState names a child without an id by its
- * place.
+ * Finds what a node invokes as `child`, the last part of `xstate.done.actor.<child>`. XState names
+ * a child without an id by its place.
  */
 export const invokedAs = (node: Configured, child: string): Invoked | undefined =>
   invokedBy(node).find(({ id }, index) => (id ?? `${index}.${node.id}`) === child);

@@ -31,7 +31,7 @@ import { childLogic, stateLogic } from './xstate5.ts';
 /**
  * activity  A promise: the engine runs it.
  * chart     Its record is a part of its parent's.
- * state     Of `fromTransition`: pure, so its state is kept.
+ * state     A `fromTransition`: pure, so its state is stored.
  */
 export type Part =
   | { readonly kind: 'activity'; readonly name: string; readonly logic: AnyActorLogic }
@@ -61,7 +61,7 @@ export interface Chart {
     readonly state: string;
   }[];
   /**
-   * What was made in a step, which `makers` has told.
+   * The part with this name. With an `origin` it is made again from that.
    * @throws When the chart no longer makes it.
    */
   partOf(name: string, origin: Origin | undefined): Part;
@@ -75,7 +75,8 @@ export interface Chart {
     action: unknown,
   ): { readonly name: string; readonly origin: Origin | undefined };
   /**
-   * Undefined for one that the chart names and nobody implements: XState skips it, too.
+   * The function of an action. Undefined for a named action without an implementation: XState skips
+   * it, too.
    *
    * @throws When a step has made it, and the chart no longer does.
    */
@@ -94,7 +95,7 @@ export class ChartError extends Error {
   override readonly name = 'ChartError';
 }
 
-/** A logic that was made from a chart's members is none. */
+/** Whether a logic is a machine. An object that only copies a machine's members is not. */
 export const isChart = (logic: unknown): logic is AnyStateMachine =>
   '__xstatenode' in Object(logic) && typeof (logic as AnyStateMachine).provide === 'function';
 
@@ -118,7 +119,7 @@ const isPromise = (logic: AnyActorLogic): boolean => {
 };
 const actorMarker = 'resolved';
 
-/** Logics that do something when they start keep what they do in memory. */
+/** Whether a logic has no `start`. One that has keeps in memory what it begins there. */
 const isPure = (logic: AnyActorLogic): boolean => logic.start === undefined;
 
 /** An activity that was spawned. XState needs some logic to make an actor. */
@@ -148,7 +149,7 @@ const refMembers = {
   subscribe: () => ({ unsubscribe: inert }),
   getSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
   ref: undefined,
-  /** As XState writes a ref. */
+  /** Gives the form in which XState serialises a ref. */
   toJSON(this: { readonly id: string }): object {
     return { xstate$$type: 1, id: this.id };
   },
@@ -201,7 +202,7 @@ const start = ({ id, src, systemId, input }: InvokeDefinition): unknown =>
     return { ...children, [id]: ref };
   });
 
-/** Other entry actions may already send to it. */
+/** Adds the child before it starts: other entry actions may already send to it. */
 const announce = ({ id, src, systemId }: InvokeDefinition): unknown =>
   changingChildren((children) => ({
     ...children,
@@ -235,7 +236,7 @@ const invokePlainly = (node: Node, isPlain: (invoked: InvokeDefinition) => boole
   });
 };
 
-/** What a chart says about the job of its instance, in the `meta` of a state. */
+/** The member `job` in the `meta` of a state: how the job of the instance ends there. */
 const restOf = (node: Node): 'failed' | 'completed' | undefined => {
   const { job } = Object(node.meta) as { readonly job?: unknown };
   return job === 'failed' || job === 'completed' ? job : undefined;
@@ -248,7 +249,7 @@ interface Implementations {
   readonly delays: Readonly<Record<string, unknown>>;
 }
 
-/** Parts that XState would fail on, or skip, only when it comes to them. */
+/** Refuses names without an implementation. XState would fail, or skip them, only at run time. */
 const checkNames = (
   node: Node,
   { guards, delays, actions }: Implementations,
@@ -302,7 +303,7 @@ interface Wish {
   found: unknown;
 }
 
-/** Thrown through an expression that need not go on. */
+/** Thrown to leave an expression early, once it has made what is wanted. */
 const isMade = Symbol('made');
 const found = (wish: Wish, made: unknown): never => {
   wish.found = made;
@@ -318,7 +319,7 @@ export const createChart = (
     readonly version: number;
     readonly machine: AnyStateMachine;
     readonly observed: readonly string[];
-    /** Of an activity. Default: none is. */
+    /** Whether an activity is told when its state is left without its answer. Default: false. */
     readonly isWithdrawn?: (logic: AnyActorLogic) => boolean;
   },
   known: Known = new Map(),
@@ -344,7 +345,7 @@ export const createChart = (
 
   const parts = new Map<string, Part>();
   const invoked: Chart['invoked'][number][] = [];
-  /** By the logic that stands for it. */
+  /** The parts that steps have made, by the logic that stands for each. */
   const made = new WeakMap<object, { readonly part: Part; readonly origin: Origin }>();
   const places = new Map<unknown, string>();
   const inline = new Map<string, unknown>();

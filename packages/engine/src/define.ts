@@ -21,7 +21,7 @@ import { decode } from './values.ts';
 /** Of names. Two dashes in a row are for the ids of instances. */
 export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
 
-/** How often an activity is tried, and how long each try may take. Durations in milliseconds. */
+/** Retries and timeouts of an activity. Durations are in milliseconds. */
 export interface ActivityPolicy {
   /** Tries in all; then the chart gets the error. Default 1. */
   readonly attempts?: number;
@@ -29,13 +29,13 @@ export interface ActivityPolicy {
   readonly backoffMs?: number;
   /** The longest pause. Default 60 000. */
   readonly maxBackoffMs?: number;
-  /** The three above, where the input says them. */
+  /** Gives the three members above from the input, where they depend on it. */
   readonly retry?: (
     input: unknown,
   ) => Pick<ActivityPolicy, 'attempts' | 'backoffMs' | 'maxBackoffMs'>;
   /** A try that takes longer is aborted, and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
-  /** So long a turn waits for the answer of a try before its job sleeps. Default 20. */
+  /** Time for which a turn waits for the answer of a try before its job sleeps. Default 20. */
   readonly turnWaitsMs?: (input: unknown, instance: InstanceInHand) => number;
   /** Decides when a try may begin. Waiting is no failure. */
   readonly gate?: Gate;
@@ -45,8 +45,8 @@ export interface ActivityPolicy {
    */
   readonly afterCommit?: (input: unknown) => boolean;
   /**
-   * An answer that comes later and has not come after so long is looked for: by another try, which
-   * may give it. Default: it is waited for without end.
+   * Time after which the engine makes another try when an answer that comes later has not come.
+   * That try may give the answer. Default: the engine waits without end.
    */
   readonly lookAgainMs?: (input: unknown) => number;
   /**
@@ -61,7 +61,7 @@ export interface ActivityPolicy {
 export interface LeftActivity {
   readonly input: unknown;
   readonly instance: InstanceInHand;
-  /** As the activity got it. */
+  /** The token that the activity got. */
   readonly token: string;
 }
 
@@ -92,7 +92,7 @@ export interface ActivityArguments<Input> {
   readonly token: string;
   /** When this try began; milliseconds since the epoch. */
   readonly now: number;
-  /** Of this try, from 1. One that is cut off with its process does not count. */
+  /** The number of this try, from 1. A try that is cut off with its process does not count. */
   readonly attempt: number;
 }
 
@@ -101,9 +101,9 @@ export interface InstanceInHand {
   readonly id: string;
   /** When its job was added; milliseconds since the epoch. An id may be used again later. */
   readonly createdAt: number;
-  /** When a worker asked for its job, for this turn; by the clock that turns have. */
+  /** When a worker asked for the job of this turn; milliseconds by the clock of Redis. */
   readonly takenAt: number;
-  /** Its input, as the workflow's `input` reads it. @throws What `input` throws. */
+  /** Its input, parsed by the workflow's `input`. @throws The errors of `input`. */
   readonly data: unknown;
 }
 
@@ -118,12 +118,13 @@ export interface Activity {
   readonly policy: ActivityPolicy;
   /** The worker provides the activity under this name. */
   readonly provided?: string;
-  /** It is an instance of this workflow (other.ts). */
+  /** The workflow of which the activity is an instance (other.ts). */
   readonly starts?: Workflow;
 }
 
 /**
- * The same for all copies of this package in a process: a chart may come with a copy of its own.
+ * Marks activities. All copies of this package in a process share it, because a chart may bring a
+ * copy of its own.
  */
 const activityMark = Symbol.for('paraph.activity');
 
@@ -179,7 +180,7 @@ export interface BegunJob {
   readonly at: number;
   /** When it was added, or the time that it was delayed to; not later than `at`. */
   readonly addedAt: number;
-  /** BullMQ's option. */
+  /** The option `attempts` of the BullMQ job; 0 when it has none. */
   readonly attempts: number;
 }
 
@@ -188,7 +189,7 @@ export const begunJob = (
   job: {
     readonly id: string;
     readonly timestamp: number;
-    /** Other programs write them, too. */
+    /** Unchecked, because other programs write jobs, too. */
     readonly opts: unknown;
   },
   at: number,
@@ -214,11 +215,11 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** Also one of another copy of this package. */
+/** Also true for an error of another copy of this package. */
 export const isInputError = (error: unknown): error is InputError =>
   error instanceof Error && error.name === 'InputError';
 
-/** The data of a job as it was given to the engine: what is no plain JSON is written in marks. */
+/** The data of a job as the engine got it. Values that are no plain JSON were stored as marks. */
 export const readData = (data: unknown): unknown => {
   try {
     return decode(data, () => undefined);
@@ -232,10 +233,10 @@ export interface Workflow<
   Machine extends AnyStateMachine = AnyStateMachine,
   Input = InputFrom<Machine>,
 > {
-  /** For the compiler only. */
+  /** Carries types for the compiler; never set. */
   readonly types?: { readonly machine: Machine; readonly input: Input };
   readonly chart: Chart;
-  /** Of `start`. @throws SchemaError, InputError */
+  /** Parses the input of `start`. @throws SchemaError, InputError */
   readonly parseInput: (input: unknown) => unknown;
   /** Makes the input of the chart from the data of the job. @throws SchemaError, InputError */
   readonly begin: (data: unknown, job: BegunJob) => unknown;
@@ -243,22 +244,22 @@ export interface Workflow<
   readonly check: (context: unknown, instance: InstanceInHand) => void;
   /** The return value of the job. */
   readonly resultOf: (record: InstanceRecord) => unknown;
-  /** Of events from outside. */
+  /** Checks an event from outside. */
   readonly parseEvent: (event: unknown) => Checked<AnyEvent>;
   /** Why the job fails in a state with `meta: { job: 'failed' }`; one line. */
   readonly reasonOf: (context: unknown, failure: InstanceRecord['failure']) => string;
   /** The part of a context that may be shown to others. */
   readonly publish: (context: unknown) => unknown;
-  /** Of events from outside for a child chart, by its name in the chart. Default: any. */
+  /** Checks an event from outside for the child chart `src`. Without a schema any event passes. */
   readonly parseChildEvent: (src: string, event: unknown) => Checked<AnyEvent>;
-  /** Its instances keep a journal (journal.ts). */
+  /** Whether its instances keep a journal (journal.ts). */
   readonly journal: boolean;
 }
 
-/** The name of a job has the version with which the instance begins. */
+/** The name of the job of an instance: `<workflow>@<version>`, with the version it begins with. */
 export const jobNameOf = ({ chart: { name, version } }: Workflow): string => `${name}@${version}`;
 
-/** @returns Without a version for a job that another program has added: the latest one counts. */
+/** @returns Has no version for a job that another program has added: the latest version counts. */
 export const readJobName = (
   jobName: string,
 ): { readonly name: string; readonly version?: number } => {
@@ -266,7 +267,7 @@ export const readJobName = (
   return version === undefined ? { name } : { name, version: Number(version) };
 };
 
-/** A schema with `parse`, such as zod's, or a function of one's own in an object. */
+/** A schema with `parse`, such as zod's, or an object with such a function. */
 interface Parser {
   parse(input: unknown): unknown;
 }
@@ -276,7 +277,7 @@ interface Unparsed<Machine extends AnyStateMachine> {
   parse(input: unknown): InputFrom<Machine>;
 }
 
-/** What `start` takes: of a schema (Standard Schema) its input, of another parser its result. */
+/** What `start` takes: the input type of a Standard Schema, or the result of another parser. */
 type StartInput<Given extends Parser | StandardSchema> = Given extends {
   readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined };
 }

@@ -1,4 +1,4 @@
-/** What an action of a chart gets of the engine that carries it out. */
+/** What the engine gives an action of a chart that it carries out. */
 import type { AnyEventObject, AnyStateMachine, EventFromLogic } from 'xstate';
 import type { InstanceInHand, Workflow } from './define.ts';
 import type { SendResult } from './engine.ts';
@@ -7,7 +7,7 @@ import type { ToChild } from './instances.ts';
 export interface EffectInHand {
   /** Unique, and the same when the effect is carried out again. */
   readonly id: string;
-  /** Of the instance, or of the child chart whose action it is. */
+  /** The address of the instance, or of the child chart that has the action (`addressOf`). */
   readonly address: string;
   readonly instance: InstanceInHand;
   /**
@@ -49,15 +49,16 @@ export const effectOf = (given: object): EffectInHand => {
   return { ...effect, instance } as EffectInHand;
 };
 
-/** Also of another copy of this package. */
+/** Marks actions of `effect`. All copies of this package share it. */
 const byParams = Symbol.for('paraph.effect');
 
 /**
- * An action that reads its parameters only. Of such an effect the record keeps neither the event
- * nor the context, which may be large.
+ * Makes an action that reads its parameters only. The record then keeps neither the event nor the
+ * context, which may be large.
  *
  * ```ts
- * actions: { tellStock: effect((item: string, { send }) => send(stock, 'main', { type: 'ORDERED', item })) }
+ * actions: { tellStock: effect((item: string, { send }) => send(stock, 'main', { type: 'ORDERED',
+ * item })) }
  * ```
  */
 export const effect = <Params>(run: (params: Params, effect: EffectInHand) => unknown) => {

@@ -43,16 +43,16 @@ export interface Instance {
   readonly jobName: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The same; undefined while it is open. */
+  /** Milliseconds since the epoch; undefined while the instance is open. */
   readonly endedAt: number | undefined;
-  /** As it was added. */
+  /** The data of the job, as it was added. */
   readonly data: unknown;
   /** Undefined before the first turn. */
   readonly record: InstanceRecord | undefined;
   readonly ended: 'no' | 'completed' | 'failed';
   /**
-   * Its end is stored in the record: events are refused. Then effects are carried out, and its job
-   * ends.
+   * Whether its end is stored, so that events are refused. Effects are still carried out before its
+   * job ends.
    */
   readonly isClosed: boolean;
   /** The return value of its job, when it has completed. */
@@ -89,7 +89,7 @@ export const spreadOver = (
   };
 };
 
-/** What `can` says beyond the results of a send: a turn would have to decide. */
+/** What `can` answers. `undecided`: only a turn can tell. */
 export type Foresight = Exclude<SendResult, 'busy'> | 'undecided';
 
 export interface Engine {
@@ -117,11 +117,11 @@ export interface Engine {
     },
   ): Promise<'started' | 'exists'>;
   /**
-   * @param address Of an instance, or of a child chart in it (`addressOf`).
+   * @param address The address of an instance, or of a child chart in it (`addressOf`).
    * @param key Unique for the event, up to 1000 characters. Sent again under its key it is applied
    *   once, until two hundred others have come.
    * @param options.judged Waits until the chart has taken or refused it.
-   * @param options.sentOnce Nobody sends it again under this key: a refusal leaves nothing.
+   * @param options.sentOnce It is never sent again under this key, so a refusal stores nothing.
    * @throws SchemaError when the workflow takes no such event from outside; UnstorableError.
    */
   send(
@@ -149,12 +149,12 @@ export interface Engine {
     found?: Instance,
   ): Promise<SendResult>;
   /**
-   * Ends the instance without asking its chart. Of an instance that has ended nothing changes.
+   * Ends the instance without asking its chart. An instance that has ended stays as it is.
    */
   stop(id: string, reason?: string): Promise<SendResult>;
   find(id: string): Promise<Instance | undefined>;
   /**
-   * What an instance went through: its last two hundred steps, or some more. Empty for an instance
+   * The last two hundred lines of the journal of an instance, or some more. Empty for an instance
    * without a journal, and for one that is unknown.
    */
   journal(id: string): Promise<ReadJournal>;
@@ -164,15 +164,16 @@ export interface Engine {
    * @throws When the signal aborts, and for an instance that is unknown.
    */
   ended(id: string, signal?: AbortSignal): Promise<Instance>;
-  /** As XState has it, from the record; undefined for one of another version. */
+  /** The XState snapshot of the record; undefined for an instance of another version. */
   snapshot(workflow: Workflow, instance: Instance): AnyMachineSnapshot | undefined;
-  /** On the event with this key; undefined when none came. */
+  /** The verdict on the event with this key; undefined when there was none. */
   verdict(id: string, key: string): ReturnType<InstanceStore['verdict']>;
 }
 
 const busyTimeoutMs = 10_000;
 /**
- * So long a turn waits for another instance. That one may wait for a turn itself, behind this one.
+ * Time for which a turn waits for another instance. That one may itself wait for a turn, behind
+ * this one.
  */
 export const turnBusyTimeoutMs = 100;
 
@@ -183,7 +184,8 @@ export class BusyError extends Error {
 }
 
 /**
- * What a sender computes of a chart; with more a turn decides. An API process has others to serve.
+ * Steps of a chart that a sender computes at most. With more a turn decides, because an API process
+ * must serve other requests.
  */
 const maxForeseenSteps = 100;
 const maxPollMs = 1000;
@@ -216,7 +218,7 @@ export const deliver = async (
 
 const noRef = (): undefined => undefined;
 
-/** Separates keys from outside from those of the engine. @throws TypeError */
+/** Prefixes a key from outside, so that it differs from those of the engine. @throws TypeError */
 const outside = (key: string): string => {
   if (key.length === 0 || key.length > maxKeyLength)
     throw new TypeError(`key: 1 to ${maxKeyLength} characters`);
@@ -228,7 +230,7 @@ const resultOf = (given: Delivery): SendResult =>
 
 /**
  * @param now Milliseconds since the epoch, by the clock of Redis.
- * @param timeoutMs After it an event that was not taken is `busy`.
+ * @param timeoutMs Time after which an event that no turn has taken is `busy`.
  */
 export const createEngine = (
   locate: Locate,
@@ -298,7 +300,7 @@ export const createEngine = (
     }
   };
 
-  /** Polls, because a turn lasts for milliseconds. */
+  /** Waits for the verdict on an event. It polls, because a turn takes milliseconds. */
   const judge = async (
     { store }: Location,
     id: string,
@@ -338,7 +340,7 @@ export const createEngine = (
     };
   };
 
-  /** What an address names, as it is stored, and the event as its chart takes it. */
+  /** Reads what an address names, and parses the event as the chart there takes it. */
   const lookUp = async (workflow: Workflow, address: string, event: { readonly type: string }) => {
     const { id, path } = readAddress(address);
     const stored = await locate(id).store.read(id);
@@ -378,7 +380,7 @@ export const createEngine = (
         ...writeAdded(added),
         ...(delayMs !== undefined && { delay: delayMs }),
       };
-      // As it was given: the worker parses it, and what a schema has transformed it may not take.
+      // Stored unparsed: the worker parses it, and a schema may refuse its own transformed output.
       await queue.add(jobNameOf(workflow), encodeInput(input), options);
       const stored = await store.readOptions(id);
       return readAdded(stored)?.by === added.by ? 'started' : 'exists';
@@ -423,7 +425,7 @@ export const createEngine = (
       const named = readToken(token);
       if (named === undefined) return 'unknown';
       const { instance, child, run, createdAt } = named;
-      // Here it says where, by the name of what the caller gave.
+      // Encoded here first, so that an UnstorableError names the member that the caller gave.
       const [what, value] = 'error' in answer ? ['error', answer.error] : ['output', answer.output];
       encode(value, String(what), noRef);
       const event = what === 'error' ? errorEvent(child, value) : doneEvent(child, value);

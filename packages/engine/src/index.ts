@@ -32,18 +32,21 @@ export { SchemaError, type StandardSchema } from './schema.ts';
 export { stepTime } from './step-time.ts';
 export type { WorkflowWorker } from './worker.ts';
 
-/** Without Redis this check fails the queue for ever. Workers check, too, and wait for Redis. */
+/**
+ * The version check of a queue rejects for ever when it runs without Redis. Workers make the same
+ * check, and wait for Redis.
+ */
 const unasked = { skipVersionCheck: true };
 
 export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
   /** Runs turns in this process until it is closed. Start it in as many processes as are needed. */
   work(options: {
-    /** Each with the earlier versions of it that may still be open. */
+    /** The workflows to run, each with its earlier versions that may still be open. */
     readonly workflows: readonly Workflow[];
     /** Turns at a time. Default 50. */
     readonly concurrency?: number;
     readonly observe?: (id: string, observation: Observation) => void;
-    /** How long ended instances are kept. Default: for ever. */
+    /** Retention of ended instances. Default: they are kept for ever. */
     readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   }): Promise<WorkflowWorker>;
   /** Closes the workers. The connections stay. */
@@ -51,12 +54,12 @@ export interface Workflows extends Pick<Engine, 'of' | 'answer'> {
 }
 
 /**
- * @param options.connection Of ioredis, with `maxRetriesPerRequest: null` unless there is another
- *   one for workers. It is used and not ended.
+ * @param options.connection An ioredis client, with `maxRetriesPerRequest: null` unless workers
+ *   have another one. The caller ends it.
  * @param options.workerConnection Gives the connection of workers when the first one starts: it
  *   waits for Redis for as long as it takes. Default: `connection`.
- * @param options.now Milliseconds since the epoch. Default: by the clock of Redis.
- * @param options.prefix Of all keys. Default `workflows`.
+ * @param options.now Milliseconds since the epoch. Default: the clock of Redis.
+ * @param options.prefix The prefix of all keys. Default `workflows`.
  * @param options.shards Number of queues; on a cluster each has a slot of its own. Default 1. It
  *   must not change while instances are open.
  * @param options.onError Gets errors after which the engine tries again: a lost connection, an

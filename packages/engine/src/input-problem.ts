@@ -1,4 +1,4 @@
-/** What is wrong with an input or an event, of any error. */
+/** Says in words what is wrong with an input or an event, from an error of any kind. */
 import { isInputError } from './define.ts';
 import { type About, issuesIn, sayIssues } from './issues.ts';
 import { isUnstorable } from './values.ts';

@@ -45,12 +45,12 @@ export interface InstanceOf<Machine extends AnyStateMachine> {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** The same; undefined while it is open. */
+  /** Milliseconds since the epoch; undefined while the instance is open. */
   readonly endedAt: number | undefined;
   /** Undefined before its first turn, and for an instance of another version of the workflow. */
   readonly snapshot: SnapshotFrom<Machine> | undefined;
   readonly ended: 'no' | 'completed' | 'failed';
-  /** Of one that has completed in a final state. */
+  /** The output of an instance that has completed in a final state; undefined for others. */
   readonly output: OutputFrom<Machine> | undefined;
   /** Why it has failed, or was stopped. */
   readonly reason: string | undefined;
@@ -58,7 +58,7 @@ export interface InstanceOf<Machine extends AnyStateMachine> {
 
 type StartOptions = { readonly delayMs?: number };
 
-/** What a machine takes without input may be left out. */
+/** The arguments after the id. A machine without input needs none. */
 type StartArguments<Input> = undefined extends Input
   ? [input?: Input, options?: StartOptions]
   : [input: Input, options?: StartOptions];
@@ -79,9 +79,9 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
    * are stored in one step: the event lies in the job that is added, and the first turn applies it
    * before all others.
    *
-   * @param options.key Needed: who repeats it after a crash sends the same event.
+   * @param options.key Required, so that a repetition after a crash sends the same event.
    * @returns `started`, or what the send has given.
-   * @throws As `start` and `send`.
+   * @throws The errors of `start` and `send`.
    */
   sendOrStart(
     id: string,
@@ -89,13 +89,13 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
     event: EventFromLogic<Machine>,
     options: SendOptions & { readonly key: string },
   ): Promise<'started' | SendResult>;
-  /** What a send would do now: computes with the chart and changes nothing. @throws As `send`. */
+  /** Computes with the chart what a send would do now. Changes nothing. @throws As `send`. */
   can(id: string, event: EventFromLogic<Machine>): Promise<Foresight>;
   can(id: string, event: AnyEventObject, options: ToChild): Promise<Foresight>;
   find(id: string): Promise<InstanceOf<Machine> | undefined>;
   /**
-   * Resolves with the first stored snapshot that is as wanted. It polls, so it is for few
-   * instances, and a state that lasts for one turn may be missed.
+   * Resolves with the first stored snapshot that satisfies the predicate. It polls, so it is for
+   * few instances, and may miss a state that lasts for one turn.
    *
    * @throws When the instance ends before, is unknown, or the signal aborts.
    */
@@ -109,7 +109,7 @@ export interface Instances<Machine extends AnyStateMachine, Input> {
    * @throws When it is unknown, or the signal aborts.
    */
   ended(id: string, options?: { readonly signal?: AbortSignal }): Promise<InstanceOf<Machine>>;
-  /** Ends the instance without asking its chart. Of one that has ended nothing changes. */
+  /** Ends the instance without asking its chart. One that has ended stays as it is. */
   stop(id: string, reason?: string): Promise<SendResult>;
 }
 

@@ -54,7 +54,7 @@ import {
 /** A step of a chart costs some 30 microseconds, so the process stands still for 0.3 s at most. */
 const maxSteps = 10_000;
 
-/** For logs and metrics only. It may be lost with the process. */
+/** What observed actions and emitted events tell logs and metrics. Lost with its process. */
 export type Observation =
   | {
       readonly kind: 'action';
@@ -66,11 +66,11 @@ export type Observation =
   | { readonly kind: 'emit'; readonly event: AnyEventObject }
   | { readonly kind: 'log'; readonly value: unknown; readonly label?: string | undefined };
 
-/** The child is named by its path in the parent; XState knows it by its name. */
+/** The name by which XState knows the child at this path. */
 const nameOf = (path: string): string => namesIn(path).at(-1) ?? '';
 const parentPathOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 
-/** @param path Of the activity. */
+/** @param path The path of the activity. */
 export const doneEvent = (path: string, output: unknown) => {
   const name = nameOf(path);
   return { type: `xstate.done.actor.${name}`, output, actorId: name };
@@ -110,12 +110,12 @@ interface Node {
   readonly path: string;
   /** Names of charts, from the root's. */
   readonly charts: readonly string[];
-  /** Of those of these charts that a step has made, as stored. */
+  /** The stored origins of `charts`, one for each; null for a chart that no step has made. */
   made: readonly (StoredOrigin | null)[];
   readonly entries: Record<string, Entry>;
   /** The children of its snapshot, as noted last. */
   refs: Readonly<Record<string, AnyActorRef>>;
-  /** As it was stored, or checked, last. */
+  /** The context that was stored or checked last, and its stored form. */
   context: { readonly raw: unknown; readonly stored: unknown } | undefined;
 }
 
@@ -125,11 +125,11 @@ export interface PendingEffect extends Effect {
   readonly chart: () => Chart;
 }
 
-/** As it is carried out, and as it is stored. */
+/** An effect in the two forms in which it is carried out and stored. */
 interface Noted {
   readonly effect: PendingEffect;
   readonly stored: Effect;
-  /** Of an action: the chart's context, to be left out where the record has it. */
+  /** The chart's context at an action. The record leaves it out where it is still the context. */
   readonly context: unknown;
 }
 
@@ -139,7 +139,7 @@ export interface OpenActivity extends Activity {
   readonly logic: AnyActorLogic;
 }
 
-/** An activity's ref belongs to no system of XState's. */
+/** Whether a value is a ref of this tree. The ref of an activity belongs to no XState system. */
 const isRefOf = (system: System, value: object): value is AnyActorRef => {
   const ref = value as { readonly sessionId?: unknown; readonly system?: unknown };
   return (
@@ -168,8 +168,8 @@ const isOf = (timer: Timer, session: number, id: string): boolean =>
   (timer.from ?? 0) === session && timer.id === id;
 
 /**
- * XState keeps one timer for each id of an actor. When another begins with its id, or fires, it
- * goes on, and nothing can cancel it.
+ * XState keeps one timer for each id of an actor. An older timer with the same id goes on when
+ * another one begins or fires, and can no longer be cancelled.
  */
 const loosened =
   (session: number, id: string) =>
@@ -181,7 +181,7 @@ export class Life implements Notes {
   readonly #chart: Chart;
   readonly #root: RootActor;
   readonly #system: System;
-  /** By session: every child that may be named in a record. Few trees have child charts. */
+  /** Refs of all children that a record may name, by session. Few trees have child charts. */
   #refs: Map<number, AnyActorRef> | undefined;
   #nodes: Map<number, Node> | undefined;
   #rootNode: Node | undefined;
@@ -194,10 +194,10 @@ export class Life implements Notes {
   /** Why it was stopped. */
   #reason: string | undefined;
   #failure: InstanceRecord['failure'];
-  /** Hears what happens in the tree; the turn tells events and tries. */
+  /** Gets what happens in the tree. Events and tries are added by the turn. */
   readonly #journal: Journal | undefined;
 
-  /** @param limit Steps after one event; at most `maxSteps` count. */
+  /** @param limit The most steps after one event; never more than `maxSteps`. */
   constructor(chart: Chart, id: string, now: number, limit: number, next = 1, journal?: Journal) {
     this.#chart = chart;
     this.#journal = journal;
@@ -207,7 +207,7 @@ export class Life implements Notes {
     this.#root = new RootActor(chart, id, this.#system);
   }
 
-  /** An instance that begins now. */
+  /** Begins a new instance. */
   begin(input: unknown): this {
     this.#step(this.#time, () => this.#root.begin(input));
     return this;
@@ -240,7 +240,7 @@ export class Life implements Notes {
     return this.#root._snapshot.status;
   }
 
-  /** As XState has it. */
+  /** XState's own snapshot of the root. */
   snapshot(): AnyMachineSnapshot {
     return this.#root._snapshot;
   }
@@ -249,7 +249,7 @@ export class Life implements Notes {
     return this.#root._snapshot.context;
   }
 
-  /** How many steps the tree has made in this memory. */
+  /** The number of steps that the tree has made since it was begun or resumed here. */
   steps(): number {
     return this.#steps;
   }
@@ -259,7 +259,7 @@ export class Life implements Notes {
     return this.#root._snapshot.error;
   }
 
-  /** In a state that is declared so its job ends. */
+  /** How the job ends in the current state, where its `meta` says so. */
   rests(): 'failed' | 'completed' | undefined {
     const { status } = this.#root._snapshot;
     return status === 'active' ? this.#chart.restsIn(this.#root._snapshot) : undefined;
@@ -292,8 +292,8 @@ export class Life implements Notes {
   }
 
   /**
-   * An activity has ended with this event. As in XState it stays a child until its state is left,
-   * but it neither runs nor answers again.
+   * Applies the event that ends an activity. As in XState the activity stays a child until its
+   * state is left, but it neither runs nor answers again.
    */
   end(path: string, event: AnyEventObject, now: number): void {
     const entry = this.#entryAt(path);
@@ -389,7 +389,7 @@ export class Life implements Notes {
     return this.#effects.length > 0;
   }
 
-  /** Removes the first so many, which were carried out. */
+  /** Removes the first `count` effects, which were carried out. */
   clearEffects(count: number): void {
     this.#effects = this.#effects.slice(count);
   }
@@ -459,7 +459,7 @@ export class Life implements Notes {
     return node.context?.stored;
   }
 
-  /** Runs what delivers one event. Then all mailboxes are empty. */
+  /** Delivers one event. When it returns, all mailboxes are empty. */
   #step(now: number, deliver: () => void): void {
     const before = {
       snapshot: this.#root._snapshot,
@@ -485,7 +485,7 @@ export class Life implements Notes {
     this.#timers = [];
     this.#walk((node) => this.#leaveAll(node));
     if (!isEndless) return;
-    // I5. What ran before is told that it was left.
+    // I5. Activities that ran before this step are still withdrawn.
     const isOlder = ({ effect: { kind, run = 0 } }: Noted): boolean =>
       kind === 'withdraw' && run < before.next;
     const since = this.#effects.slice(before.effects.length);
@@ -503,7 +503,7 @@ export class Life implements Notes {
     return session === 0 ? this.#rootNode : this.#nodes?.get(session);
   }
 
-  /** As JSON. @throws UnstorableError */
+  /** The value as JSON. @throws UnstorableError */
   #stored(value: unknown, path: string): unknown {
     return encode(value, path, this.#actorIn);
   }
@@ -511,7 +511,7 @@ export class Life implements Notes {
   readonly #actorIn = (value: object): ActorName | undefined =>
     isRefOf(this.#system, value) ? { session: sessionOf(value), id: value.id } : undefined;
 
-  /** An actor that is gone takes no events, as in XState. */
+  /** The ref of a named actor. As in XState, one that is gone takes no events. */
   readonly #namedRef: RefOf = ({ session, id }) =>
     this.#refOf(session) ?? createStoppedRef(id, session);
 
@@ -725,7 +725,7 @@ export class Life implements Notes {
     delayMs: number,
     id?: string,
   ): void {
-    // A time that never comes needs no timer. What is no number is due at once.
+    // An infinite delay needs no timer. One that is not a number is due at once.
     if (delayMs === Number.POSITIVE_INFINITY) return;
     const from = sessionOf(source);
     const to = sessionOf(target);
@@ -822,7 +822,7 @@ export class Life implements Notes {
         });
       }
       const child = this.#nodeNumber(entry.child.run);
-      // One that has started takes what was sent to it before, and stops then.
+      // A chart that has started first takes the events that were sent to it, and then stops.
       if (child !== undefined && isStopped(actor)) this.#leaveAll(child);
     }
   }
@@ -831,7 +831,7 @@ export class Life implements Notes {
     for (const name of Object.keys(node.entries)) this.#leave(node, name);
   }
 
-  /** Of an activity whose state is left. */
+  /** Adds the effect that withdraws an activity whose state is left. */
   #withdraw(node: Node, name: string, { src, run, ended }: Activity, entry: Entry): void {
     if (ended || entry.kind !== 'activity' || !node.chart.isWithdrawn(entry.part.logic)) return;
     const path = pathOf(node.path, name);
@@ -891,10 +891,10 @@ export class Life implements Notes {
 }
 
 /**
- * An instance that begins now. An expression of the chart that throws ends it with an error.
+ * Begins an instance. An expression of the chart that throws ends it with an error.
  *
- * @param limit Steps after one event; at most `maxSteps` count.
- * @param journal Hears what happens, where the instance keeps a journal.
+ * @param limit The most steps after one event; never more than `maxSteps`.
+ * @param journal Gets what happens; undefined for an instance without a journal.
  */
 export const begin = (
   chart: Chart,
@@ -906,9 +906,9 @@ export const begin = (
 ): Life => new Life(chart, id, now, limit, undefined, journal).begin(input);
 
 /**
- * An instance that was stored.
+ * Resumes an instance from its record.
  *
- * @param limit, journal As for `begin`.
+ * @param limit, journal The same as for `begin`.
  * @throws When the record names a state or a child that the chart does not have.
  */
 export const resume = (

@@ -4,20 +4,20 @@
  * chart's author may quote the value, so those that hold it are replaced.
  */
 
-/** As zod and other libraries of Standard Schema give it. */
+/** An issue in the form of zod and other Standard Schema libraries. */
 export interface Issue {
   readonly path?: readonly unknown[] | undefined;
   readonly message: string;
   readonly code?: unknown;
-  /** Of zod: the type, or the values, that are expected. */
+  /** The expected type, from zod; `values` has the expected values instead. */
   readonly expected?: unknown;
   readonly values?: unknown;
-  /** Of a union of zod: the issues of each form. */
+  /** The issues of each form of a union, from zod. */
   readonly errors?: unknown;
 }
 
 const maxIssues = 10;
-/** A shorter value is found in most texts. */
+/** Length from which a value counts as quoted. Shorter ones occur in most texts by chance. */
 const shortestQuote = 4;
 
 const isIssue = (value: unknown): value is Issue =>
@@ -40,8 +40,8 @@ const expectedOf = ({ expected, values }: Issue): readonly string[] => {
 };
 
 /**
- * Of a union the form counts that the value has, and of several the one that fits best: what is
- * wrong lies inside. For a value of no form all forms are named.
+ * Replaces the issue of a union by those of the form that the value has, or of the one that fits
+ * best: what is wrong lies inside. For a value of no form all forms are named.
  */
 const flat = (issue: Issue): readonly (Issue & { readonly keys: readonly PropertyKey[] })[] => {
   const keys = keysOf(issue);
@@ -57,7 +57,7 @@ const flat = (issue: Issue): readonly (Issue & { readonly keys: readonly Propert
   return [{ ...issue, keys, message: `${issue.message}${words}` }];
 };
 
-/** `items[0].name`, `["a name"]` */
+/** A path in words: `items[0].name`, `["a name"]`. */
 const placeOf = (keys: readonly PropertyKey[]): string =>
   keys.reduce<string>((place, key) => {
     if (typeof key === 'number') return `${place}[${key}]`;
@@ -69,7 +69,7 @@ const placeOf = (keys: readonly PropertyKey[]): string =>
 const valueAt = (value: unknown, keys: readonly PropertyKey[]): unknown =>
   keys.reduce<unknown>((at, key) => Reflect.get(Object(at), key), value);
 
-/** Below so many levels nobody looks: a message about such a value is told without its words. */
+/** Levels that are searched for a quoted value. A deeper value counts as quoted. */
 const maxLevels = 500;
 
 const isQuoted = (message: string, value: unknown, level = 0): boolean => {
@@ -81,20 +81,20 @@ const isQuoted = (message: string, value: unknown, level = 0): boolean => {
   return text.length >= shortestQuote && message.includes(text);
 };
 
-/** One line of several problems, of which the first ten are told. */
+/** Joins problems to one line. Names the first ten and counts the others. */
 export const sayProblems = (problems: readonly string[]): string => {
   const more = problems.length - maxIssues;
   return [...problems.slice(0, maxIssues), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 };
 
 export interface About {
-  /** What an issue is about that has no place: `input`. */
+  /** The name for an issue without a path: `input`. */
   readonly whole: string;
-  /** What was read, or may have been. */
+  /** The values that were read, or may have been. Messages that quote them are replaced. */
   readonly values: readonly unknown[];
 }
 
-/** @param issues Of an error of zod. */
+/** Says issues in one line. @param issues The issues of a SchemaError or of an error of zod. */
 export const sayIssues = (issues: readonly Issue[], { whole, values }: About): string =>
   sayProblems(
     issues.flatMap(flat).map(({ keys, code, message }) => {

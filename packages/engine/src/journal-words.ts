@@ -4,7 +4,7 @@
 import type { ActivityStage, JournalEntry, ToldError } from './journal.ts';
 import { namesIn } from './record.ts';
 
-/** `steps.open`, of the path of a state. */
+/** The path of a state in words: `steps.open`. */
 const statePathText = (path: string): string => namesIn(path).join('.');
 
 const errorWords = ({ name, message, code }: ToldError): string =>
@@ -24,9 +24,9 @@ const stageWords: Readonly<Record<ActivityStage, string>> = {
 };
 
 export interface EntryWords {
-  /** `state`, `event` … */
+  /** The kind of the entry: `state`, `event`, … */
   readonly what: string;
-  /** The child chart that it is about; empty for the instance itself. */
+  /** The path of the child chart, with dots; empty for the instance itself. */
   readonly where: string;
   readonly text: string;
   readonly error?: string | undefined;
@@ -82,7 +82,7 @@ export const wordsOf = (entry: JournalEntry): EntryWords => {
   }
 };
 
-/** One line: `state    steps.open  (in line)`. */
+/** An entry as one line: `state    steps.open  (in line)`. */
 export const entryText = (entry: JournalEntry): string => {
   const { what, where, text, error } = wordsOf(entry);
   const why = error === undefined ? '' : `: ${error}`;

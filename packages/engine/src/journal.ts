@@ -1,9 +1,9 @@
 /**
- * What an instance went through, for people who look at it afterwards: states, events, activities
+ * The journal of an instance, for people who look at it afterwards: states, events, activities
  * with their tries and errors, timers, effects and children. It has names and paths only. Inputs,
  * outputs, contexts, parameters and the members of events stay out, because they may be texts,
- * numbers or secrets. Of an error it has name, code and the first line of the message; its stack is
- * in the log.
+ * numbers or secrets. An error appears with name, code and the first line of its message; its stack
+ * is in the log.
  *
  * Each entry is a line of the list that BullMQ keeps for the log of a job (`<job>:logs`), so it
  * goes with its job, and dashboards of queues show it. A turn collects entries in memory, and the
@@ -15,36 +15,36 @@
  */
 import { pathOf } from './record.ts';
 
-/** Of an instance the last so many lines are kept, and up to a quarter more between two cuts. */
+/** Lines that are kept of an instance. Between two cuts there may be up to a quarter more. */
 export const maxLines = 200;
 export const maxKeptLines = maxLines + maxLines / 4;
-/** Of a name, a path, a key or a message in a line. */
+/** The longest name, path, key or message in a line, in characters. */
 const maxText = 300;
-/** States that one step enters, in parallel regions; the others are not told. */
+/** States of one step that are told at most; parallel regions can enter many. */
 const maxEntered = 50;
 
 export interface ToldError {
   readonly name: string;
-  /** One line. */
+  /** The first line of the message. */
   readonly message?: string | undefined;
   readonly code?: string | number | undefined;
 }
 
 /**
  * begun     A process makes the try.
- * later     It has returned; the answer comes by token.
+ * later     The try has returned; the answer comes by token.
  * released  Its process stops. Another one makes the try again.
  * left      The chart left the state before the answer.
  */
 export type ActivityStage = 'begun' | 'done' | 'failed' | 'later' | 'released' | 'left';
 
-/** `failed`: with an error of its own; `left`: its parent has stopped it. */
+/** The stages of a child. `failed`: it ended with an error; `left`: its parent has stopped it. */
 export type ChildStage = 'begun' | 'done' | 'failed' | 'left';
 
 export type JournalEntry = {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Of the child; empty for the instance itself. */
+  /** The path of the child; empty for the instance itself. */
   readonly path: string;
 } & (
   | {
@@ -56,19 +56,19 @@ export type JournalEntry = {
       readonly kind: 'event';
       readonly type: string;
       readonly result: 'taken' | 'refused';
-      /** Of one from outside. */
+      /** The key of an event from outside. */
       readonly key?: string | undefined;
-      /** So often it was refused, one after the other; absent for once. */
+      /** The number of times that it was refused in a row; absent for 1. */
       readonly times?: number | undefined;
     }
   | {
       readonly kind: 'activity';
       readonly name: string;
-      /** From 1. */
+      /** The number of the try, from 1. */
       readonly attempt: number;
       readonly stage: ActivityStage;
       readonly error?: ToldError | undefined;
-      /** Of a try that has begun since the commit before. */
+      /** The duration of a try that has begun since the commit before. */
       readonly tookMs?: number | undefined;
     }
   | { readonly kind: 'timer'; readonly name: string }
@@ -77,7 +77,7 @@ export type JournalEntry = {
       readonly name: string;
       /** Unique within the instance. */
       readonly number: number;
-      /** It is stored and not carried out yet, as far as is stored. */
+      /** True for an effect that is stored and, as far as is stored, not carried out yet. */
       readonly isPending?: true | undefined;
     }
   | {
@@ -93,13 +93,13 @@ export type JournalEntry = {
 export interface ReadJournal {
   /** Oldest first. */
   readonly entries: readonly JournalEntry[];
-  /** Older lines that are gone. */
+  /** The number of older lines that are gone. */
   readonly dropped: number;
 }
 
 const maxErrorLength = 300;
 
-/** The message of an error, in one line; also of what was thrown and is no error. */
+/** The first line of the message of a thrown value, which need not be an Error. */
 export const errorText = (error: unknown): string => {
   const { message } = Object(error) as { readonly message?: unknown };
   return (String(message ?? error).split('\n', 1)[0] ?? '').slice(0, maxErrorLength);
@@ -108,7 +108,7 @@ export const errorText = (error: unknown): string => {
 const clip = (text: string): string =>
   text.length > maxText ? `${text.slice(0, maxText - 1)}…` : text;
 
-/** Of what was thrown, which may be no error. */
+/** Makes the entry for a thrown value, which need not be an Error. */
 export const toldError = (error: unknown): ToldError => {
   const { name, message, code } = Object(error) as Readonly<Record<string, unknown>>;
   // XState says on the first line where a guard has thrown, and on the second one what.
@@ -170,7 +170,7 @@ const partsOf = (entry: JournalEntry): readonly unknown[] => {
   }
 };
 
-/** One line, without line breaks. */
+/** Writes an entry as a line, without line breaks. */
 export const lineOf = (entry: JournalEntry): string =>
   JSON.stringify([entry.at, entry.kind, clip(entry.path), ...partsOf(entry)]);
 
@@ -186,7 +186,7 @@ const readError = ([name, message, code]: readonly unknown[]): ToldError | undef
         ...((typeof code === 'string' || typeof code === 'number') && { code }),
       };
 
-/** @returns Undefined for a line that is none of ours: anybody may write to the log of a job. */
+/** @returns Undefined for a foreign line: other programs may write to the log of a job. */
 const readLine = (line: string): JournalEntry | undefined => {
   let parts: unknown;
   try {
@@ -259,7 +259,7 @@ const readLine = (line: string): JournalEntry | undefined => {
 };
 
 /**
- * @param lines As they are stored.
+ * @param lines The stored lines, oldest first.
  * @param pending Numbers of the effects that are stored and not carried out yet.
  */
 export const readLines = (
@@ -280,14 +280,14 @@ export const refusalLine = (at: number, path: string, type: string, key: string)
 
 interface Told {
   readonly line: JournalEntry;
-  /** Of an activity. */
+  /** The run of the activity that the line is about. */
   readonly run?: number;
 }
 
 /** The entries of a turn since its last commit. */
 export class Journal {
   #told: Told[] = [];
-  /** Older ones that were given up: a turn may go on for long before its commit. */
+  /** The number of older entries that were given up: a turn may be long before its commit. */
   #dropped = 0;
 
   #add(told: Told): void {
@@ -301,7 +301,7 @@ export class Journal {
     this.#add({ line: entry });
   }
 
-  /** @returns Says what became of it, when the chart has it. */
+  /** Adds an event. @returns A function that sets the result, once the chart has decided. */
   event(
     at: number,
     path: string,
@@ -331,7 +331,7 @@ export class Journal {
       this.tell({ kind: 'state', at, path, entered: entered.slice(0, maxEntered) });
   }
 
-  /** A try that begins and ends between two commits is one line. */
+  /** Adds a stage of a try. A try that begins and ends between two commits is one line. */
   activity(
     at: number,
     { path, run, src, failures = 0 }: ActivityInHand,
@@ -363,7 +363,7 @@ export class Journal {
     return this.#told.length === 0;
   }
 
-  /** For {@link back}. */
+  /** The current place, to be passed to {@link back}. */
   mark(): number {
     return this.#dropped + this.#told.length;
   }
@@ -373,12 +373,12 @@ export class Journal {
     this.#told.length = Math.min(Math.max(mark - this.#dropped, 0), this.#told.length);
   }
 
-  /** For the commit. */
+  /** The lines that the next commit stores, and how many older ones were given up. */
   lines(): { readonly lines: readonly string[]; readonly dropped: number } {
     return { lines: this.#told.map(({ line }) => lineOf(line)), dropped: this.#dropped };
   }
 
-  /** They are stored. */
+  /** Empties the journal after its lines were stored. */
   clear(): void {
     this.#told = [];
     this.#dropped = 0;

@@ -38,7 +38,7 @@ import { decode, encodeInput } from './values.ts';
 type From = Pick<InstanceInHand, 'id' | 'data'>;
 
 export interface OthersOptions {
-  /** With a short patience: a turn waits for another instance for a moment only. */
+  /** An engine with a short timeout, because a turn must not wait long for another instance. */
   readonly engine: Engine;
   /** The id of an instance that a chart names. Default: the same. */
   readonly idOf?: (from: From, workflow: string, id: string) => string;
@@ -51,17 +51,18 @@ export interface OthersOptions {
 export type Others = ReturnType<typeof createOthers>;
 
 /**
- * The other one's worker tells the end. This is for a job that was removed, or ended without one.
+ * Time after which the other instance is looked at. Normally its worker tells the end; a job that
+ * was removed, or has ended without an end of its chart, tells nothing.
  */
 const lookAgainMs = 3_600_000;
 const pauseMs = 250;
 
 const noRef = (): undefined => undefined;
 
-/** Of the instance that a run starts. */
+/** The id of the instance that a run of an activity starts. */
 export const idOfRun = (token: string): string => `run-${hash('sha256', token, 'base64url')}`;
 
-/** As it comes back from Redis. BullMQ writes an object for no data. */
+/** The input in the form in which it comes back from Redis. */
 const asStored = (input: unknown): unknown => JSON.parse(JSON.stringify(encodeInput(input)));
 
 type Answer = { readonly output: unknown } | { readonly error: Error };
@@ -122,7 +123,7 @@ export const createOthers = (options: OthersOptions) => {
       run: (given): Promise<unknown | Later> =>
         untilRedisAnswers(given.signal, () => startOrFind(workflow, given)),
       policy: {
-        // The other one answers a run that is stored.
+        // The other instance answers a run only if it finds it stored.
         afterCommit: () => true,
         lookAgainMs: () => lookAgainMs,
         withdraw: async ({ instance, token }) => {
@@ -163,27 +164,27 @@ export const createOthers = (options: OthersOptions) => {
   };
 
   return {
-    /** Of `workflow(other)`. */
+    /** The activity that `workflow(other)` stands for. */
     activityFor: (other: Workflow): Activity => {
       const activity = activities.get(other) ?? create(other);
       activities.set(other, activity);
       return activity;
     },
 
-    /** @throws UnrecoverableError for a new instance that nobody waits for any more. */
+    /** @throws UnrecoverableError for a new instance for which no activity waits any more. */
     checkAwaited: async (job: InstanceJob): Promise<void> => {
       const { answerTo } = readAdded(job.opts) ?? {};
       if (answerTo !== undefined && (await awaiting(job, answerTo)) === undefined)
         throw jobFailure('Nobody waits for this instance any more');
     },
 
-    /** @returns Undefined for an instance that nobody waits for. */
+    /** @returns Undefined for an instance for which no activity waits. */
     tellEnd: (job: InstanceJob): ((end: InstanceEnd) => Promise<void>) | undefined => {
       const { answerTo } = readAdded(job.opts) ?? {};
       return answerTo === undefined ? undefined : (end) => tell(job, answerTo, answerOf(end));
     },
 
-    /** Of a job that fails without an end. */
+    /** Answers the waiting activity for a job that fails without an end of its chart. */
     tellFailure: async (job: InstanceJob, reason: string): Promise<void> => {
       const { answerTo } = readAdded(job.opts) ?? {};
       if (answerTo !== undefined) await tell(job, answerTo, { error: new Error(reason) });

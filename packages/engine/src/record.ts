@@ -23,7 +23,7 @@ export interface StoredEvent {
   readonly type: string;
 }
 
-/** What a step has made: the context and the event from which it is made again (chart-parts.ts). */
+/** The context and the event from which a part is made again (chart-parts.ts). */
 export interface StoredOrigin {
   readonly context?: unknown;
   readonly event: StoredEvent;
@@ -37,27 +37,27 @@ interface Named {
   /** Unique within the instance: the same id may be started again. */
   readonly run: number;
   readonly systemId?: string | undefined;
-  /** Of one that a step has made. */
+  /** The origin of a child that a step has made. */
   readonly origin?: StoredOrigin | undefined;
 }
 
 export interface Activity extends Named {
   readonly input?: unknown;
-  /** Its answer comes by token. */
+  /** True when its answer comes by token. */
   readonly waits?: true | undefined;
-  /** Tries that have failed. */
+  /** The number of tries that have failed. */
   readonly failures?: number | undefined;
   /** The time of the next try, after a failed one or without a free slot. */
   readonly notBefore?: number | undefined;
-  /** Some process holds a try while the job sleeps (instance-store.ts). */
+  /** True when a process holds a try while the job sleeps (instance-store.ts). */
   readonly held?: true | undefined;
-  /** Its end was applied. */
+  /** True when its end was applied. */
   readonly ended?: true | undefined;
 }
 
 /** A chart as a child, or the state of `fromTransition`. */
 export interface ChildActor extends Named {
-  /** Its parent follows its snapshots. */
+  /** True when its parent follows its snapshots. */
   readonly sync?: true | undefined;
   readonly chart?: ChartRecord | undefined;
   /** The snapshot of `fromTransition`. */
@@ -82,10 +82,10 @@ export interface Timer {
   readonly id: string;
   readonly at: number;
   readonly event: StoredEvent;
-  /** Runs; absent for the root. */
+  /** The runs of the sender and the receiver; absent for the root. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-  /** `cancel` and the end of its actor no longer reach it (interpret.ts). */
+  /** True for a timer that `cancel` and the end of its actor no longer remove (interpret.ts). */
   readonly loose?: true;
 }
 
@@ -93,20 +93,20 @@ export interface Effect {
   /** Unique within the instance, and the same when it is carried out again. */
   readonly number: number;
   readonly kind: 'action' | 'withdraw';
-  /** Of an action, and of an activity to withdraw: its name in the chart. */
+  /** The name in the chart of the action, or of the activity to withdraw. */
   readonly type: string;
-  /** The actor whose action it is, or the activity; absent for the root. */
+  /** The path of the chart that has the action, or of the activity; absent for the root. */
   readonly path?: string | undefined;
   /** The names of its chart in the charts above it, from the root's; absent for the root. */
   readonly charts?: readonly string[] | undefined;
-  /** Of those of these charts that a step has made; absent when none is. */
+  /** The origins of `charts`, one for each; null for a chart that no step has made. */
   readonly made?: readonly (StoredOrigin | null)[] | undefined;
   readonly params?: unknown;
   readonly event?: StoredEvent | undefined;
-  /** Of an action; absent when it is that of its chart's record. */
+  /** The context that the action gets; absent when the record of its chart has the same one. */
   readonly context?: unknown;
   readonly origin?: StoredOrigin | undefined;
-  /** Of an activity to withdraw. */
+  /** The run of an activity to withdraw. */
   readonly run?: number | undefined;
 }
 
@@ -126,12 +126,12 @@ export interface InstanceRecord extends ChartRecord {
   readonly next: number;
 }
 
-/** For what waits for events only. An event wakes it. */
+/** The sleep of an instance that only waits for events: ten years. An event wakes it. */
 export const maxWaitMs = 10 * 365 * 86_400_000;
 
 /**
- * A time that a record can hold: JSON has no Infinity and no NaN. A pause of Infinity lasts ten
- * years. As with `setTimeout`, one of NaN or below 0 is none.
+ * The time after a pause, as a number that JSON can hold. A pause of Infinity lasts ten years. As
+ * with `setTimeout`, a pause that is NaN or below 0 counts as 0.
  */
 export const timeAfter = (now: number, ms: number): number =>
   now + (ms > 0 ? Math.min(ms, maxWaitMs) : 0);
@@ -156,10 +156,10 @@ const isStoredActivity = membersOf({
   ended: optional(isFlag),
 });
 
-/** Charts in charts. One more could not be read with the stack that a worker has. */
+/** Levels of charts in charts. The stack of a worker could not read more. */
 const maxLevels = 100;
 
-/** @param isChart Of charts below; none fits below the last level. */
+/** @param isChart The shape of child charts; it accepts nothing below the last level. */
 const shapesOfChart = (isChart: Shape): Readonly<Record<string, Shape>> => {
   const isStoredActor = membersOf({
     ...named,
@@ -209,7 +209,7 @@ const isRecord = membersOf({
   effects: optional(listOf(isEffect)),
 });
 
-/** @returns Undefined for what is no record: another program has written it. */
+/** @returns Undefined for a value that is no record: another program has written it. */
 export const readRecord = (value: unknown): InstanceRecord | undefined =>
   isRecord(value) ? (value as InstanceRecord) : undefined;
 
@@ -217,7 +217,7 @@ export const readRecord = (value: unknown): InstanceRecord | undefined =>
 export const pathOf = (parent: string, name: string): string =>
   parent === '' ? encodeURIComponent(name) : `${parent}/${encodeURIComponent(name)}`;
 
-/** The names in a path. Those of a text that is no path are names that no child has. */
+/** The names in a path. A text that is no path gives one name that no child has. */
 export const namesIn = (path: string): readonly string[] => {
   try {
     return path === '' ? [] : path.split('/').map(decodeURIComponent);
@@ -264,7 +264,7 @@ export const activitiesIn = (
 
 const childrenOf = ({ children = {} }: ChartRecord): readonly Child[] => Object.values(children);
 
-/** It has children that are charts. */
+/** Whether the record has children that are charts. */
 export const isTree = (record: ChartRecord): boolean =>
   childrenOf(record).some((child) => !isActivity(child));
 
@@ -289,7 +289,7 @@ const levelsIn = (record: ChartRecord | undefined): number =>
 /** BullMQ reads the whole job with each turn. */
 const maxRecordBytes = 1_048_576;
 const maxChildren = 1000;
-/** No child takes less. */
+/** The least length of a child in the text of a record, in characters. */
 const leastChildLength = 20;
 
 /**

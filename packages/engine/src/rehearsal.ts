@@ -19,11 +19,11 @@ import { activitiesIn } from './record.ts';
 import type { RedisClient } from './redis/client.ts';
 import { startWorkflowWorker } from './worker.ts';
 
-/** What an activity gives in the place of its own work. */
+/** The answer that replaces the work of an activity. */
 export type RehearsedAnswer = { readonly output: unknown } | { readonly error: string };
 
 export interface RehearsedEvent {
-  /** After the event before it, or after the begin. Default: when nothing else is to be done. */
+  /** Time after the event before it, or after the start. Default: when nothing else is to do. */
   readonly afterMs?: number | undefined;
   readonly send?: { readonly type: string } | undefined;
   /** The name of an activity that answers later. */
@@ -31,7 +31,7 @@ export interface RehearsedEvent {
   readonly output?: unknown;
 }
 
-/** What has happened. `id` is of the instance; times are milliseconds since the begin. */
+/** One event of a rehearsal. `id` names the instance; `at` is milliseconds since the start. */
 export type RehearsalNote = { readonly at: number; readonly id: string } & (
   | { readonly kind: 'state'; readonly value: unknown }
   | { readonly kind: 'activity'; readonly name: string; readonly input: unknown }
@@ -45,7 +45,7 @@ export interface Rehearsal {
   readonly notes: readonly RehearsalNote[];
   /**
    * ended   The instance has ended.
-   * waits   For an event or an answer that the rehearsal has not.
+   * waits   The instance waits for an event or an answer that the rehearsal does not have.
    * limit   It goes on for longer than `limitMs`, or without end.
    */
   readonly how: 'ended' | 'waits' | 'limit';
@@ -54,27 +54,27 @@ export interface Rehearsal {
 }
 
 interface Options {
-  /** For blocking commands. */
+  /** A client that may block (`maxRetriesPerRequest: null`). */
   readonly connection: RedisClient;
   readonly workflow: Workflow;
-  /** Of the job. */
+  /** The data of the job. */
   readonly data: unknown;
   readonly events?: readonly RehearsedEvent[];
-  /** For activities, by their names in the chart; one after the other. */
+  /** Answers of activities, by their names in the chart; each is used once, in order. */
   readonly answers?: Readonly<Record<string, readonly RehearsedAnswer[]>>;
-  /** For activities that a service provides, when no answer is given. */
+  /** Answers an activity that a service provides, when `answers` has none. */
   readonly provided?: (name: string, input: unknown, now: number) => unknown;
-  /** How its charts reach the other workflows that they start. */
+  /** Options for the workflows that the chart starts (other.ts). */
   readonly others?: Omit<OthersOptions, 'engine'>;
   /** Gets each note at once. */
   readonly tell?: (note: RehearsalNote) => void;
-  /** By the clock of the rehearsal. Default: ten years. */
+  /** The longest rehearsal, by its own clock. Default: ten years. */
   readonly limitMs?: number;
   readonly signal?: AbortSignal;
 }
 
 const tenYearsMs = 10 * 366 * 86_400_000;
-/** An instance that does nothing else but fire timers of a millisecond goes on without end. */
+/** Jumps of the clock after which an instance that only fires short timers is stopped. */
 const maxJumps = 10_000;
 const pollMs = 2;
 /** Id of the instance. */
@@ -117,7 +117,7 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   let running = 0;
   const left = new Map(Object.entries(answers).map(([name, list]) => [name, [...list]]));
 
-  /** The same activity, with its policy, that notes what it does. */
+  /** Wraps an activity, with its policy, so that it notes its input and its answer. */
   const watched = (name: string, logic: AnyActorLogic): AnyActorLogic => {
     const { provided, starts, ...own } = activityFor(logic);
     const { run, policy } = starts === undefined ? own : others.activityFor(starts);
@@ -188,7 +188,7 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   });
   const states = new Map<string, string>();
 
-  /** Instances that have not ended, and notes what has changed. */
+  /** Returns the instances that have not ended, and notes states that have changed. */
   const look = async (): Promise<readonly Instance[]> => {
     const jobs = await queue.getJobs([...open, 'completed', 'failed']);
     const ids = jobs.map(({ id = '' }) => id).toSorted();
@@ -215,7 +215,7 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
     }
   };
 
-  /** When something is due next in an instance; Infinity when it waits for an event. */
+  /** The next time something is due in an instance; Infinity when it waits for an event. */
   const dueIn = ({ record }: Instance): number =>
     Math.min(
       Number.POSITIVE_INFINITY,
@@ -285,7 +285,7 @@ export const rehearse = async (options: Options): Promise<Rehearsal> => {
   try {
     await worker.ready();
     begunAt = now();
-    // As the service adds it; with other data it would fail only in its first turn.
+    // The service checks the data when it adds a job, too; otherwise the first turn would fail.
     workflow.parseInput(data);
     await queue.add(jobNameOf(workflow), data, { jobId: root, timestamp: begunAt });
     const how = await run();

@@ -5,7 +5,7 @@ type Result<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly Issue[] };
 
-/** https://standardschema.dev: zod, valibot, arktype and others. */
+/** A schema of zod, valibot, arktype or another library (https://standardschema.dev). */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;

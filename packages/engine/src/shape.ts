@@ -1,6 +1,6 @@
 /**
- * Checks of what is read from Redis, where other programs may write. Members that are not named may
- * be there.
+ * Checks of values that are read from Redis, where other programs may write. They allow members
+ * that are not named.
  */
 
 export type Shape = (value: unknown) => boolean;

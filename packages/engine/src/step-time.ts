@@ -2,12 +2,12 @@
 let current: number | undefined;
 
 /**
- * When the event came that the chart takes now, milliseconds since the epoch. The same when the
- * step is computed again after a crash. Outside of a step, the clock of this process.
+ * The time of the event that the chart takes now, milliseconds since the epoch. It is the same when
+ * the step is computed again after a crash. Outside of a step it is the clock of this process.
  */
 export const stepTime = (): number => current ?? Date.now();
 
-/** Computes one step. */
+/** Computes one step, in which `stepTime` returns `time`. */
 export const atTime = <T>(time: number, step: () => T): T => {
   const before = current;
   current = time;

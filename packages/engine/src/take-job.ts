@@ -24,7 +24,7 @@ import { fieldsOf } from './turn-worker.ts';
 
 export type InstanceJob = Job<unknown, unknown>;
 
-/** Where an error has come up; `attempt` is the try of the activity. */
+/** The place of an error; `attempt` is the number of the try of the activity. */
 export interface Place {
   readonly workflow: string;
   readonly instance: string;
@@ -34,14 +34,14 @@ export interface Place {
   readonly effect?: string;
 }
 
-/** @param place Undefined for an error of no instance, such as Redis away. */
+/** @param place Undefined for an error that concerns no instance, such as a lost connection. */
 export type OnError = (error: Error, place?: Place) => void;
 
 export interface TakeOptions {
   readonly store: InstanceStore;
-  /** By name and version. */
+  /** Finds a workflow by name and version. Without a version the latest counts. */
   readonly find: (name: string, version: number | undefined) => Workflow | undefined;
-  /** Default: by the name of the job. */
+  /** Name and version of the workflow of a job. Default: read from the name of the job. */
   readonly workflowOf?: ((jobName: string) => ReturnType<typeof readJobName>) | undefined;
   /**
    * When no worker has the version of an instance: the reason why its job fails, or undefined while
@@ -62,32 +62,33 @@ export interface Taken {
   readonly life: Life;
   /** Undefined before the first commit. */
   readonly record: InstanceRecord | undefined;
-  /** Of that record. */
+  /** The stored parts of `record`. */
   readonly parts: Parts;
-  /** Undefined for a workflow without. */
+  /** Undefined for a workflow without a journal. */
   readonly journal: Journal | undefined;
   readonly inbox: Inbox;
   /** The event that came with the start. */
   readonly first: InboxEntry | undefined;
-  /** Tries that the store holds. */
+  /** Names of the tries that the store holds (`child/run`). */
   readonly held: readonly string[];
-  /** Only its input is stored yet. */
+  /** Whether only its input is stored. */
   readonly isNew: boolean;
-  /** It is run again after it had ended. */
+  /** Whether it is run again after it had ended. */
   readonly isReplay: boolean;
 }
 
 const leastPutOffMs = 500;
 const maxPutOffMs = 60_000;
-/** Some ten megabytes; with more, pauses begin again at the least one. */
+/** Instances that are remembered: some ten megabytes. With more, all begin again. */
 const maxRemembered = 100_000;
 
-/** When each instance whose workflow is not known here was first put off, by store. */
+/** The time at which an instance of an unknown workflow was first put off; by store and id. */
 const putOffSince = new WeakMap<InstanceStore, Map<string, number>>();
 
 /**
- * A tenth of the time that this process knows it for: during a roll-out a worker that has the
- * version gets it soon, and one whose chart is gone costs little.
+ * The next pause of an instance of an unknown version: a tenth of the time since this process first
+ * saw it. So a worker with the version gets it soon during a roll-out, and an instance whose chart
+ * is gone costs little.
  */
 const putOffMs = (store: InstanceStore, id: string, time: number): number => {
   const since = putOffSince.get(store) ?? new Map<string, number>();
@@ -122,11 +123,11 @@ class JobInHand implements InstanceInHand {
 type Run = Pick<Activity, 'run' | 'held'> & { readonly path: string };
 export const runName = ({ path, run }: Pick<Run, 'path' | 'run'>): string => `${path}/${run}`;
 export const runNames = (activities: readonly Run[]): readonly string[] => activities.map(runName);
-/** Of the activities of which a try is held. */
+/** Names of the activities that have a held try. */
 export const heldNames = (activities: readonly Run[]): readonly string[] =>
   runNames(activities.filter(({ held }) => held));
 
-/** The job ends as failed. @param reason One line. */
+/** The error that makes BullMQ fail the job. @param reason Only its first line is used. */
 export const jobFailure = (reason: string): UnrecoverableError => {
   const error = new UnrecoverableError(reason.split('\n', 1)[0]);
   // BullMQ would store the stack with the job.
@@ -184,7 +185,7 @@ export const takeJob = async (
   const onError = (error: Error): void =>
     options.onError(error, { workflow: named.name, instance: id });
 
-  /** For a record that another program has written. */
+  /** Reports a record that another program has written. */
   const planted = (reason: string): UnrecoverableError => {
     onError(new Error(`${reason}: ${id}`));
     return jobFailure(reason);
@@ -201,7 +202,7 @@ export const takeJob = async (
   if (!isNew && stored === undefined) throw planted('The record of the instance cannot be read');
   if (stored !== undefined && stored.workflow !== named.name) throw planted(notItsOwn);
 
-  /** A job that cannot be put off stalls, and is taken again. */
+  /** Puts the job off. When that fails the job stalls, and is taken again. */
   const putOff = async (): Promise<DelayedError> => {
     const time = now();
     await store

@@ -72,7 +72,7 @@ export class TurnWorker extends Worker {
     this.#known = known;
   }
 
-  /** No further job waits, as far as is known. */
+  /** Whether no further job waits, as far as is known. */
   isQueueEmpty(): boolean {
     return this.#known.isEmpty();
   }
@@ -87,12 +87,12 @@ export class TurnWorker extends Worker {
   /** Leaves a job to its next turn, which begins soon. */
   putOff: (id: string, token: string) => Promise<void> = async () => undefined;
 
-  /** Call before the lock is given back: a renewal after that would be an error. */
+  /** Stops renewing the lock of a job. Call it before the lock is given back. */
   letGo(id: string): void {
     this.lockManager.untrackJob(id);
   }
 
-  /** After the lock was not given back. It is renewed at once, because it may be old. */
+  /** Renews the lock again, at once, when it was not given back. */
   keep(id: string, token: string): void {
     this.lockManager.trackJob(id, token, 1);
   }

@@ -8,29 +8,27 @@
  * T1  Timers and events are applied in the order of their times.
  * T2  An effect is carried out only after the commit that stores it. A turn that is cut off in
  *     between carries it out again.
- * T3  A turn with one activity that answers at once, and without effects, commits once: with the end
- *     of its job. An activity that follows the answer of another begins when this answer is stored:
- *     after a crash the other one would run again, and could answer otherwise.
+ * T3  A turn with one activity that answers at once, and without effects, commits once: with the
+ *     end of its job. An activity that follows the answer of another begins when this answer is
+ *     stored: after a crash the other one would run again, and could answer otherwise.
  * T4  An event is taken or refused in the same step that stores its consequences. The journal
  *     (journal.ts) tells of them in this step, too.
  * T5  An instance of another version of its chart is left to a worker that has this version. It is
  *     looked at less and less often, up to a minute (take-job.ts).
  * T6  A turn does not wait for a slow activity: the activity goes on while the job sleeps.
- * T7  Whoever is to hear of the end is told after it is stored, and before the job ends. A turn
- *     that is cut off in between tells it again. A job that fails before its turn has no end to
- *     tell; `tellFailure` hears of it.
- * T8  A replay is stored before its activities run. A worker that stood still when it had taken the
- *     job sees the end by another worker as one that is to be replayed; its commit is refused.
+ * T7  `tellEnd` is called after the end is stored, and before the job ends. A turn that is cut off
+ *     in between calls it again. A job that fails before its turn has no end; `tellFailure` is
+ *     called instead.
+ * T8  A replay is stored before its activities run. A worker that was paused after it had taken the
+ *     job takes the end by another worker for one to be replayed; its commit is refused.
  * T9  A turn waits for another instance for a moment only. Then it frees its place and runs again,
  *     because the other one may wait for this place.
  * T10 A turn that finds more and more to do (timers without delay, instances that answer each
- * other,
- *     activities that answer at once) frees its place after `maxTurnSteps`, and rests for as long as
- *     it has run. A circle after one event ends the instance with an error instead (interpret.ts,
- *     I4): nothing could come in between.
+ *     other, activities that answer at once) frees its place after `maxTurnSteps`, and rests for as
+ *     long as it has run. A circle after one event ends the instance with an error instead
+ *     (interpret.ts, I5): nothing could come in between.
  * T11 An instance that would become too large ends with an error that says so, from its last
- * commit:
- *     what has come since is refused, and what ran is withdrawn.
+ *     commit: events since then are refused, and running activities are withdrawn.
  */
 import { randomBytes } from 'node:crypto';
 import { DelayedError, UnrecoverableError } from 'bullmq';
@@ -84,16 +82,16 @@ export interface InstanceEnd {
   readonly failedReason: string | undefined;
   /** When its job was added; milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Runs of its job that had ended before. A failed instance that runs again ends again. */
+  /** The number of earlier ends of its job. A failed instance that runs again ends again. */
   readonly runs: number;
 }
 
 export interface TurnOptions extends TakeOptions {
   readonly activities: Activities;
-  /** Default: the one that the chart has. */
+  /** Finds what runs an activity. Default: the activity in the chart. */
   readonly activityFor?: (logic: AnyActorLogic) => Activity;
   /**
-   * Tells somebody the end of the instance; undefined when nobody waits for it.
+   * Gives the function that reports the end of the instance; undefined when nothing waits for it.
    */
   readonly tellEnd?:
     | ((
@@ -103,32 +101,32 @@ export interface TurnOptions extends TakeOptions {
     | undefined;
   /** Runs before each turn. When it throws, the job sleeps and is taken again. */
   readonly beforeTurn?: ((job: InstanceJob) => Promise<void>) | undefined;
-  /** Tells that a job fails of which `tellEnd` is not told; when it throws, as above. */
+  /** Reports a failure that `tellEnd` does not. When it throws, the job sleeps, too. */
   readonly tellFailure?: ((job: InstanceJob, reason: string) => Promise<void>) | undefined;
   /** Sends the events of effects. Default: they cannot send any. */
   readonly send?: Others['send'] | undefined;
   readonly observe: (id: string, observation: Observation) => void;
-  /** Hears of each action before it is carried out. */
+  /** Called with each action before it is carried out. */
   readonly onEffect?: ((id: string, name: string, params: unknown) => void) | undefined;
-  /** So long the store holds a try that goes on while its job sleeps. */
+  /** Time for which the store holds a try that goes on while its job sleeps. */
   readonly holdMs: number;
 }
 
 const usualTurnWaitMs = 20;
-/** Doubled once more, a pause would be no number: 0 times Infinity. */
+/** Doublings of a pause. One more gives 2 ** 1024, which is Infinity, and 0 * Infinity is NaN. */
 const maxDoublings = 1023;
-/** T10. Steps of the chart, and rounds of the turn. */
+/** T10. The sum of steps of the chart and rounds of the turn. */
 const maxTurnSteps = 1000;
 const maxRestMs = 1000;
-/** T11. With more, a tree is stored before any of its activities runs: it may be too large. */
+/** T11. With more new activities a tree is stored before one runs: it may be too large. */
 const maxUnstored = 100;
 /** T9 */
 const busyPauseMs = 200;
-/** After so many rounds it is reported as an error. */
+/** Turns in a row for which another instance is busy before that is reported as an error. */
 const busyRounds = 50;
 /**
- * When Redis takes writes again, what is due runs within five seconds, however long that took.
- * Other errors are bugs or broken dependencies, which need a person.
+ * The longest pause while Redis cannot be used. When it takes writes again, due work runs within
+ * five seconds. Other errors are bugs or broken dependencies, which need a person.
  */
 const maxAwayPauseMs = 2000;
 const maxErrorPauseMs = 60_000;
@@ -143,11 +141,11 @@ class LockLostError extends Error {
   override readonly name = 'LockLostError';
 }
 
-/** A try has ended without a result; its activity goes on. */
+/** The type of the event that tells that a try has ended without an answer. */
 export const tryEvent = 'xstate.try';
 
 /**
- * Unique: the process, and how many it has made. Random bytes for each commit cost 10 microseconds.
+ * Ids of commits are this id and a counter. Random bytes for each commit cost 10 microseconds.
  */
 const processId = randomBytes(9).toString('base64url');
 let commits = 0;
@@ -158,7 +156,7 @@ const newCommitId = (): string => {
 
 type TurnActivities = ReturnType<Activities['of']>;
 
-/** @returns Undefined for one of the engine. */
+/** The key as the sender gave it; undefined for a key of the engine. */
 const keyFromOutside = (key: string): string | undefined =>
   key.startsWith(outsideKeys) ? key.slice(outsideKeys.length) : undefined;
 
@@ -174,23 +172,23 @@ class Turn {
   /** Name of the effect that is carried out. */
   effect: string | undefined;
   readonly #activities: TurnActivities;
-  /** As it was read last. While this turn has the lock, entries are only added at its end. */
+  /** The inbox as it was read last. While this turn has the lock, it only grows at its end. */
   #inbox: Inbox;
-  /** How many entries of the inbox were applied, and the verdicts on them. */
+  /** The number of entries of the inbox that were applied. `#verdicts` has their verdicts. */
   #applied = 0;
   #verdicts: Verdict[] = [];
-  /** As it is stored; undefined before the first commit. */
+  /** The stored record; undefined before the first commit. */
   #record: InstanceRecord | undefined;
   #parts: Parts;
-  /** Number of the effect that was carried out last. */
+  /** The number of the effect that was carried out last. */
   #carriedOut = 0;
-  /** Something has changed since the last commit. */
+  /** Whether something has changed since the last commit. */
   #isDirty: boolean;
-  /** T3. An activity has answered since the last commit. */
+  /** T3. Whether an activity has answered since the last commit. */
   #hasNewAnswer = false;
-  /** The instance runs again after its end, and this is not stored yet. */
+  /** Whether the instance runs again after its end, and this is not stored yet. */
   #isReplayed = false;
-  /** The end of the instance is stored. Only effects are left to do. */
+  /** Whether the end of the instance is stored. Then only effects are left to do. */
   #isClosed = false;
   /** T7 */
   isTold = false;
@@ -250,9 +248,9 @@ class Turn {
   async #round(): Promise<{ readonly result: unknown } | undefined> {
     const life = this.#life;
     this.#rounds += 1;
-    // Stored already: carried out now, they need no commit of their own. Not in the first round:
-    // one that goes on failing would keep the inbox from being taken, and may fail because it is
-    // full.
+    // Effects that are already stored are carried out now and need no further commit. Not in the
+    // first round: an effect that always fails would keep the inbox from being read, and may fail
+    // because the inbox is full.
     if (this.#rounds > 1 && !this.#isDirty && life.hasEffects()) await this.#carryOutAll();
     this.#applyDue();
     const isMoreDue = await this.#runActivities();
@@ -268,7 +266,7 @@ class Turn {
   #failAsStored(error: BoundError): void {
     if (this.#record === undefined) throw jobFailure(error.message);
     const { workflow } = this.#taken;
-    // What was told is not stored.
+    // The journal since the last commit is dropped with what it tells.
     this.#journal?.clear();
     this.#life = resume(workflow.chart, this.#id, this.#record, undefined, this.#journal);
     this.#life.clearEffects(
@@ -309,7 +307,7 @@ class Turn {
     return this.#rounds + this.#life.steps() > maxTurnSteps;
   }
 
-  /** T1. Entries of the inbox for which the turn is too long stay for the next one. */
+  /** T1. When the turn becomes too long, the other entries of the inbox stay for the next one. */
   #applyDue(): void {
     const { now } = this.#options;
     while (this.#life.status() === 'active' && !this.#isLong()) {
@@ -463,7 +461,7 @@ class Turn {
     return activity.held ? (this.#inbox.holds.get(runName(activity)) ?? 0) : 0;
   }
 
-  /** T2. The next commit, or the end of the job, removes them from the record. */
+  /** T2. The next commit, or the end of the job, removes the effects from the record. */
   async #carryOutAll(): Promise<void> {
     const life = this.#life;
     const isOver = life.status() !== 'active' || (life.rests() !== undefined && !this.#isLong());
@@ -542,7 +540,7 @@ class Turn {
     return { id, address: addressOf(this.#id, path), send };
   }
 
-  /** T6. Returns when an event has come in meanwhile. */
+  /** T6. Throws `DelayedError` when the job sleeps. Returns when an event has come in meanwhile. */
   async #sleep(): Promise<void> {
     const { now } = this.#options;
     const life = this.#life;
@@ -557,7 +555,7 @@ class Turn {
     if (await this.#commit('sleeps', until)) throw new DelayedError();
   }
 
-  /** Their tries go on while the job sleeps. */
+  /** Marks activities whose tries go on while the job sleeps. */
   #hold(activities: readonly OpenActivity[]): void {
     for (const { path } of activities) {
       const activity = this.#life.activity(path);
@@ -618,7 +616,7 @@ class Turn {
     return this.#isClosed;
   }
 
-  /** T4. @returns False when it was to sleep or end, but an event has come in. */
+  /** T4. @returns False when the job was to sleep or end, but an event has come in. */
   async #commit(then: Commit['then'], until?: number): Promise<boolean> {
     const { store, holdMs, now } = this.#options;
     const { job, token } = this.#taken;
@@ -646,7 +644,7 @@ class Turn {
       until,
     });
     if (stored.kind === 'lost') throw new LockLostError('The lock is lost');
-    // For listeners to the end of the job.
+    // Listeners to the end of the job read the record from it.
     job.progress = record;
     this.#journal?.clear();
     this.#record = record;
@@ -688,8 +686,8 @@ class Turn {
 export const createTurn = (options: TurnOptions) => {
   const { store, now, workflowOf = readJobName } = options;
   /**
-   * By instance: turns in a row that failed by errors which are not of the instance, such as Redis
-   * away.
+   * The number of turns in a row that an error outside of the instance has cut off, such as a lost
+   * connection; by instance.
    */
   const errors = new Map<string, number>();
 

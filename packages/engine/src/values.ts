@@ -1,11 +1,11 @@
 /**
- * What a chart holds, as JSON and back.
+ * Writes the values of a chart as JSON, and reads them back.
  *
  * Kept exactly: plain objects and arrays, strings, numbers with NaN and the infinities, booleans,
  * null, bigints, Date, Map, Set, Error with its own members and `cause`, and refs of actors of the
- * same instance. A ref of an actor that is gone is one of a stopped actor with its id. Of a
- * snapshot of a chart its data, `matches` and `hasTag` are kept. Members that are undefined are
- * left out. Refused, with their path: functions, symbols, instances of other classes, cycles, live
+ * same instance. The ref of an actor that is gone becomes that of a stopped actor with its id. A
+ * snapshot of a chart keeps its data, `matches` and `hasTag`. Members that are undefined are left
+ * out. Refused, with their path: functions, symbols, instances of other classes, cycles, live
  * actors of other systems.
  *
  * A value that is plain JSON already is not copied.
@@ -13,10 +13,10 @@
 import { matchesState, type StateValue } from 'xstate';
 
 const mark = 'xstate$$type';
-/** Deeper is taken for a cycle. */
+/** Levels of a value. A deeper value is taken for a cycle. */
 const maxDepth = 500;
 
-/** What cannot be stored. `path` says where, never what. */
+/** A value cannot be stored. The error has its path, and never the value. */
 class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
   readonly path: string;
@@ -26,18 +26,18 @@ class UnstorableError extends Error {
   }
 }
 
-/** Also one of another copy of this package. */
+/** Also true for an error of another copy of this package. */
 export const isUnstorable = (error: unknown): error is UnstorableError =>
   error instanceof Error && error.name === 'UnstorableError';
 
 type Code = readonly [tag: string, value: unknown];
 
-/** How a record names an actor of its instance. */
+/** The name of an actor in the record of its instance. */
 export interface ActorName {
   readonly session: number;
   readonly id: string;
 }
-/** Undefined for a value that is no ref of the same instance. */
+/** Returns undefined for a value that is no ref of the same instance. */
 export type ActorIn = (value: object) => ActorName | undefined;
 export type RefOf = (actor: ActorName) => unknown;
 
@@ -56,7 +56,7 @@ const isPlain = (value: object): boolean => {
   );
 };
 
-/** Objects that are neither plain nor arrays. */
+/** The mark for an object that is neither plain nor an array; undefined for one without a mark. */
 const codeOf = (value: object, actorIn: ActorIn): Code | undefined => {
   const actor = actorIn(value);
   if (actor !== undefined) return ['actor', actor];
@@ -93,7 +93,7 @@ interface Snapshot {
   readonly tags: ReadonlySet<string>;
 }
 
-/** A snapshot of a machine holds the machine; what it says about the state is kept. */
+/** Whether a value is a snapshot of a machine. It holds the machine, which is not stored. */
 const isSnapshot = (value: object): value is Snapshot =>
   'machine' in value && 'getMeta' in value && '_nodes' in value;
 
@@ -109,7 +109,7 @@ const snapshotFrom = (
   return Object.defineProperties({ ...kept, tags, historyValue: {} }, methods);
 };
 
-/** Why a value cannot be stored. The place is looked for afterwards, because that is dear. */
+/** Says why a value cannot be stored. Its path is computed afterwards, because that is slow. */
 class Unstorable {
   readonly what: string;
   constructor(what: string) {
@@ -166,7 +166,7 @@ const walk = (part: unknown, actorIn: ActorIn, depth: number): unknown => {
   return copy ?? source;
 };
 
-/** The innermost part that cannot be stored. */
+/** The path of the innermost part that cannot be stored. */
 const placeOf = (value: unknown, path: string, actorIn: ActorIn, depth = 0): string => {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return path;
   const isOpen = Array.isArray(value) || isPlain(value) || value instanceof Error;
@@ -196,7 +196,8 @@ export const encode = (value: unknown, path: string, actorIn: ActorIn): unknown 
 const noActor = (): undefined => undefined;
 
 /**
- * An input as the data of a job. BullMQ makes an empty object of no data.
+ * Writes an input as the data of a job. An undefined input gets a mark, because BullMQ would store
+ * an empty object.
  *
  * @throws UnstorableError
  */
@@ -218,7 +219,7 @@ const errorKinds: Readonly<Record<string, ErrorConstructor>> = {
   URIError,
 };
 
-/** Of the same class when that is one of JavaScript's own; otherwise an `Error` with its name. */
+/** Makes an error of the same class if JavaScript has it; otherwise an `Error` with its name. */
 const errorFrom = ({ name, message, cause, ...others }: Record<string, unknown>): Error => {
   const Kind = (Object.hasOwn(errorKinds, String(name)) && errorKinds[String(name)]) || Error;
   const error = new Kind(String(message), cause === undefined ? undefined : { cause });
@@ -251,7 +252,7 @@ const revive = (tag: unknown, content: unknown, refOf: RefOf, depth: number): un
   }
 };
 
-/** The reverse of {@link encode}. What is deeper than that makes it is left as it is. */
+/** The reverse of {@link encode}. Parts deeper than `encode` writes are left as they are. */
 export const decode = (value: unknown, refOf: RefOf, depth = 0): unknown => {
   if (depth > maxDepth + 1) return value;
   if (typeof value !== 'object' || value === null) return value;

@@ -20,13 +20,13 @@ import { createTurn, type TurnOptions, tryEvent } from './turn.ts';
 import { TurnWorker, untilTaken } from './turn-worker.ts';
 
 export interface WorkflowWorker {
-  /** BullMQ's own. */
+  /** The BullMQ workers. */
   readonly workers: readonly TurnWorker[];
   ready(): Promise<void>;
   /**
    * Takes no more jobs, and lets those in hand finish their turn.
    *
-   * @returns Whether they have; without Redis they cannot.
+   * @returns Whether all turns have finished. Without Redis they cannot.
    */
   close(): Promise<boolean>;
 }
@@ -36,15 +36,15 @@ const bringTimeoutMs = 2000;
 const bringEveryMs = 500;
 const putOffMs = 200;
 
-/** BullMQ removes old jobs only when another one ends. Who reads a job also looks at its age. */
+/** BullMQ removes old jobs only when another one ends, so the worker also does it by this time. */
 const cleanEveryMs = 3_600_000;
 const maxCleaned = 10_000;
 const ageOf = (ms: number) => ({ age: Math.ceil(ms / 1000) });
 
 /**
- * All versions of each workflow.
+ * All versions of each workflow, by name.
  *
- * @throws ChartError for an activity that nobody provides.
+ * @throws ChartError for an activity that the worker does not provide.
  */
 const catalogue = (
   workflows: readonly Workflow[],
@@ -78,7 +78,7 @@ const catalogue = (
   return known;
 };
 
-/** How many turns each fetcher may run at once. The sum is the concurrency. */
+/** The number of turns that each fetcher may run at once. The sum is the concurrency. */
 const spread = (concurrency: number, fetchers: number): readonly number[] => {
   const count = Math.min(concurrency, fetchers);
   return Array.from({ length: count }, (_, index) =>
@@ -89,7 +89,8 @@ const spread = (concurrency: number, fetchers: number): readonly number[] => {
 type Hooks = Pick<TurnOptions, 'tellEnd' | 'tellFailure' | 'beforeTurn'>;
 
 /**
- * Instances that were started by others begin when these wait for them, and tell them their end.
+ * Hooks for instances that other instances have started: they begin only while the other one waits,
+ * and report their end to it.
  */
 const withOthers = (
   others: Others,
@@ -118,7 +119,7 @@ const withOthers = (
 export const startWorkflowWorker = (options: {
   readonly queue: Queue;
   readonly connection: RedisClient;
-  /** Each with the earlier versions of it that may still be open. */
+  /** The workflows to run, each with its earlier versions that may still be open. */
   readonly workflows: readonly Workflow[];
   readonly concurrency: number;
   /**
@@ -132,7 +133,8 @@ export const startWorkflowWorker = (options: {
   readonly beforeTurn?: TurnOptions['beforeTurn'];
   readonly tellFailure?: TurnOptions['tellFailure'];
   /**
-   * For charts that start other workflows, and effects that send events. Default: there are none.
+   * Needed by charts that start other workflows, and by effects that send events. Default: neither
+   * is possible.
    */
   readonly others?: Others;
   /** Activities that charts name (`providedActivity`), made by `activity`. */
@@ -140,18 +142,18 @@ export const startWorkflowWorker = (options: {
   /** Runs around each turn. */
   readonly around?: (job: InstanceJob, turn: () => Promise<unknown>) => Promise<unknown>;
   readonly observe?: (id: string, observation: Observation) => void;
-  /** For rehearsals: looks at what is run and carried out. */
+  /** Used by rehearsals: replaces activities, and is told of each effect. */
   readonly watch?: {
     readonly activityFor: (logic: AnyActorLogic) => Activity;
     readonly effect: NonNullable<TurnOptions['onEffect']>;
   };
   readonly now: () => number;
   readonly onError: OnError;
-  /** Activities that run may take so long to end at `close`. Default 1000. */
+  /** Time that running activities get to end at `close`. Default 1000. */
   readonly graceMs?: number;
-  /** So long after the death of a process its tries of activities are repeated. Default 10 000. */
+  /** Time after the death of a process until its tries are repeated. Default 10 000. */
   readonly holdMs?: number;
-  /** How long ended instances are kept. Default: for ever. */
+  /** Retention of ended instances. Default: they are kept for ever. */
   readonly retention?: { readonly doneMs?: number; readonly failedMs?: number };
   readonly worker?: Partial<WorkerOptions>;
 }): WorkflowWorker => {
@@ -180,7 +182,7 @@ export const startWorkflowWorker = (options: {
     others !== undefined,
   );
   const store = createInstanceStore(queue, connection, now);
-  /** Of two tries the first that answers counts; of those that fail, each. */
+  /** Sends the end of a try. The first answer of two tries counts; every failure counts. */
   const bringOnce = async (
     id: string,
     key: string,
@@ -194,8 +196,8 @@ export const startWorkflowWorker = (options: {
   };
   let isClosing = false;
   /**
-   * An end that Redis does not take now is kept and brought again, because without it the activity
-   * runs again when its hold has run out. Only a worker that closes gives it up.
+   * Sends the end of a try, again and again while Redis cannot be used, because without it the
+   * activity runs again when its hold has run out. Only a worker that closes gives up.
    */
   const bring = async (id: string, ended: Ended): Promise<void> => {
     const key = `${runKeys}${ended.child}/${ended.run}/${randomUUID()}`;
@@ -311,7 +313,7 @@ export const startWorkflowWorker = (options: {
     },
     close: async () => {
       for (const interval of intervals) clearInterval(interval);
-      // Turns first: a turn would begin again what is given up.
+      // Turns first: a turn would start given-up tries again.
       const closed = await Promise.all(
         workers.map(async (worker) => {
           if (await settlesWithin(worker.close(), closeTimeoutMs)) return true;
@@ -320,7 +322,7 @@ export const startWorkflowWorker = (options: {
         }),
       );
       isClosing = true;
-      // An end that Redis does not get now is lost. The hold runs out, and another try is made.
+      // An end that Redis does not take now is lost. The hold runs out, and another try is made.
       await settlesWithin(activities.close(graceMs), graceMs + bringTimeoutMs);
       return closed.every(Boolean);
     },

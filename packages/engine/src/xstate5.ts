@@ -25,7 +25,7 @@ import {
 } from 'xstate';
 import type { Chart } from './chart.ts';
 
-/** The chart goes in a circle: trying it again would not help. */
+/** The chart goes in a circle, so another try would not help. */
 export class EndlessError extends Error {
   override readonly name = 'EndlessError';
   constructor(maxSteps: number) {
@@ -41,7 +41,7 @@ export interface ResolvedAction {
   readonly exec: ((...args: never[]) => unknown) | undefined;
 }
 
-/** XState's `AnyActorScope`, as far as it is used. */
+/** The used part of XState's `AnyActorScope`. */
 export interface Scope {
   readonly self: ChartActor;
   readonly id: string;
@@ -54,7 +54,7 @@ export interface Scope {
   actionExecutor: (action: ResolvedAction) => void;
 }
 
-/** XState's numbers. */
+/** XState's numbers for `_processingStatus`. */
 const processing = { notStarted: 0, running: 1, stopped: 2 } as const;
 
 /** An actor of a chart: the root, or XState's own for a child. */
@@ -70,9 +70,9 @@ export interface ChartActor {
   start(): unknown;
 }
 
-/** What happens in a tree of actors, for its owner (interpret.ts). */
+/** Callbacks that tell the owner of a tree of actors what happens in it (interpret.ts). */
 export interface Notes {
-  /** The number of the next actor, for its session id. */
+  /** Returns the number of the next actor, which becomes its session id. */
   book(): number;
   /** An actor of a chart exists from now on. Its first snapshot is computed next. */
   entered(actor: ChartActor, chart: Chart): void;
@@ -100,7 +100,7 @@ const subscription = { unsubscribe: nothing };
 /** The system of one tree, and its scheduler. XState calls the members with an underscore. */
 export class System {
   readonly notes: Notes;
-  /** By their `systemId`. Few trees have any. */
+  /** Actors by their `systemId`. Few trees have any. */
   #named: Map<string, AnyActorRef> | undefined;
   readonly _clock = undefined;
   readonly _logger = nothing;
@@ -171,7 +171,7 @@ export class System {
     return Object.fromEntries(this.#named ?? []);
   }
 
-  /** An endless tree stands still: what it still sends goes nowhere. */
+  /** Delivers a message. An endless tree stands still: its messages are dropped. */
   _relay(source: unknown, target: AnyActorRef, event: AnyEventObject): void {
     if (this.isEndless) return;
     this.steps += 1;
@@ -181,7 +181,8 @@ export class System {
   }
 
   /**
-   * XState tells each step, also those of `always` and `raise`, before it looks for the next one.
+   * Counts steps. XState reports each one, also those of `always` and `raise`, before it looks for
+   * the next.
    */
   _sendInspectionEvent({ type }: { readonly type: string }): void {
     if (type !== '@xstate.microstep') return;
@@ -198,8 +199,8 @@ export class System {
 }
 
 /**
- * Has the actions of a chart noted. XState's own are executed by XState, in its order: those of an
- * actor that has not started are deferred.
+ * Makes the actions of a chart be noted. XState's own actions are executed by XState, in its order:
+ * those of an actor that has not started are deferred.
  */
 const enter = (scope: Scope, chart: Chart): void => {
   const { system, self } = scope;
@@ -210,7 +211,7 @@ const enter = (scope: Scope, chart: Chart): void => {
   scope.stopChild = stopActor;
 };
 
-/** The ref of an activity has nothing to stop. */
+/** Stops an actor. The ref of an activity has nothing to stop. */
 const stopActor = (child: AnyActorRef): void => {
   (child as unknown as { _stop?: () => void })._stop?.();
 };
@@ -291,7 +292,7 @@ export const sessionOf = ({ sessionId }: { readonly sessionId: string }): number
 /**
  * Takes up a child from a record: it goes on, and nothing is started or told again.
  *
- * @param restore Its snapshot; called before this returns.
+ * @param restore Gives its snapshot; called before this returns.
  */
 export const resumeChild = (
   logic: AnyActorLogic,
@@ -342,7 +343,7 @@ export const resumeChild = (
   return actor;
 };
 
-/** False while its first snapshot is computed. */
+/** Whether an actor has started; false while its first snapshot is computed. */
 export const hasStarted = (actor: ChartActor): boolean =>
   actor._processingStatus !== processing.notStarted;
 
@@ -447,7 +448,7 @@ export class RootActor implements ChartActor, Scope {
   emit(event: AnyEventObject): void {
     this.system.notes.emitted(event);
   }
-  /** As XState writes a ref. */
+  /** Gives the form in which XState serialises a ref. */
   toJSON(): object {
     return { xstate$$type: 1, id: this.id };
   }

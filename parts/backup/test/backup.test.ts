@@ -166,7 +166,7 @@ describe('a restore', () => {
     await other.stop();
     const redis = server.client();
     await redis.set('of:another:program', '1');
-    /** Those that do not go by themselves meanwhile. */
+    /** The keys that do not expire meanwhile. */
     const lasting = async (): Promise<readonly string[]> => {
       const names = await redis.keys('*');
       const lives = await Promise.all(names.map((name) => redis.pttl(name)));

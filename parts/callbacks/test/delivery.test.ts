@@ -1,4 +1,4 @@
-/** The ends of transactions, as a receiver hears of them. */
+/** The callbacks that a receiver gets about the ends of transactions. */
 import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ const verified = ({ headers, body }: Received, version = 1) =>
     body,
     headers as Record<string, string>,
   );
-/** How often this message has come. */
+/** The number of times that this message has come. */
 const triesOf = ({ headers }: Received): number =>
   receiver.received.filter((other) => other.headers['webhook-id'] === headers['webhook-id']).length;
 const onlyOne = async (id: string): Promise<Received> => {
@@ -76,7 +76,7 @@ const ended = (id: string) =>
     ),
   );
 
-/** As the follower adds it. */
+/** Adds a callback like the follower. */
 const jobFor = (msspTransId: string) => ({
   name: callbackJobName,
   data: {

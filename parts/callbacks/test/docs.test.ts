@@ -1,4 +1,4 @@
-/** docs/operations/callbacks.md says what is. */
+/** docs/operations/callbacks.md agrees with the product. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

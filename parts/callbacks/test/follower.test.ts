@@ -1,4 +1,4 @@
-/** Who finds the ends that are told: for whom, and what becomes of a gap in the events. */
+/** The follower finds ends: for which applications, and after a gap in the events. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';
@@ -66,7 +66,7 @@ const failOne = async (apId: string): Promise<string> => {
   return id;
 };
 
-/** Of those that are to be told. */
+/** The AP_ID of an application that gets callbacks. */
 const found = async (): Promise<readonly string[]> => {
   const [jobs] = await Promise.all(shards.map((shard) => queueIn(shard).queue.getWaiting()));
   return (jobs ?? []).map(({ id }) => String(id)).sort();

@@ -19,7 +19,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** What it does with the next ones; 204 unless it is told. */
+  /** Sets the answer to the next requests. Default: 204. */
   answers(by: (response: ServerResponse, received: Received) => void): void;
   of(msspTransId: string): readonly Received[];
   close(): Promise<void>;
@@ -80,7 +80,7 @@ export interface CallbackStage {
   readonly prefix: string;
   readonly serviceKey: Uint8Array;
   readonly errors: readonly Error[];
-  /** What was logged, line by line. */
+  /** The lines of the log. */
   readonly told: readonly string[];
   start(
     providers: readonly RegisteredProvider[],
@@ -88,7 +88,7 @@ export interface CallbackStage {
   ): Promise<CallbackSide>;
   submit(options: SignOptions): Promise<string>;
   shardOfId(id: string): Shard;
-  /** Has failed transactions run again. */
+  /** Runs a failed transaction again. */
   rerun(id: string): Promise<void>;
   jobIds(): Promise<readonly string[]>;
   close(): Promise<void>;

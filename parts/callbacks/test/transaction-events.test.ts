@@ -1,4 +1,4 @@
-/** What there is to tell of a job, by its fields as BullMQ stores them. */
+/** The events of a transaction, from the fields of its job. */
 import { describe, expect, it } from 'vitest';
 import { type FaultCode, fault, faultLine } from '../../../src/protocol/fault.ts';
 import { newMsspTransId } from '../../../src/transactions/ids.ts';
@@ -20,7 +20,7 @@ interface JobParts {
   readonly result?: unknown;
 }
 
-/** In the order of `jobFields`. */
+/** The fields of a job, in the order of `jobFields`. */
 const fieldsOf = ({ transaction, runs = 1, finishedOn, failed, result }: JobParts) => [
   JSON.stringify({ MSS_SignatureReq }),
   '1000',

@@ -1,4 +1,4 @@
-/** Who the clients of a sandbox are. */
+/** The clients of a sandbox. */
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
 import { verifyPassword } from '../../../src/registry/passwords.ts';

@@ -72,7 +72,7 @@ const withVisitor = async (
   });
 };
 
-/** From the first page to the login page. */
+/** Goes from the first page to the login page. */
 const begin = async (page: Page, number = robot): Promise<void> => {
   await page.getByLabel('Number', { exact: true }).selectOption(number);
   await page.getByRole('button', { name: 'Log in' }).click();

@@ -1,4 +1,4 @@
-/** How people find the demo: the page at `/` and the greeting lead there, in a sandbox alone. */
+/** The page at `/` and the greeting lead to the demo, in a sandbox only. */
 import { afterAll, expect, it } from 'vitest';
 import { startTestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';

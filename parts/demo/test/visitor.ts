@@ -1,4 +1,4 @@
-/** Somebody who tries the demo: sends its form, goes through the login page, comes back. */
+/** A visitor of the demo: sends its form, goes through the login page, and returns. */
 import { type BrowserPage, createBrowser } from '../../../test/oauth/browser-client.ts';
 import { signIn, unescaped } from '../../../test/oauth/sign-in.ts';
 
@@ -53,7 +53,7 @@ export const createVisitor = (origin: string) => {
       if (link === undefined) throw new Error(`no way to the login page (${pushed.status})`);
       return browser.open(unescaped(link));
     },
-    /** All the way to the page at the callback, by the number of the form. */
+    /** Goes all the way to the page at the callback, with the number of the form. */
     login: async (fields: Fields = {}): Promise<Shown & { readonly callback: URL }> => {
       const page = await visitor.toLoginPage(fields);
       const number = fields.number ?? '+41700092501';

@@ -1,4 +1,4 @@
-/** What the demo knows by heart must not drift from what it is about. */
+/** Texts and lists of the demo must agree with the product. */
 import { describe, expect, it } from 'vitest';
 import { describeError, type ErrorCause, errorCodes } from '../../../src/oauth/error-codes.ts';
 import { faultCodes } from '../../../src/protocol/fault.ts';

@@ -13,7 +13,7 @@ const redis = testRedis();
 const writeFile = testFiles();
 const configured = '+41790099001';
 const testUser = '+41700092501';
-/** Its call hangs, and so holds the only place of its application at the gateway. */
+/** The number whose call hangs, and so holds the only place of its application at the gateway. */
 const behind = newNumber();
 
 let stage: PhoneStage;

@@ -1,4 +1,4 @@
-/** What every device does, by one behind a gateway. */
+/** The contract of all devices, for one behind a gateway. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { closeShards } from '../../../src/transactions/shards.ts';
 import { describeDevice, personWith, sscdWith } from '../../../test/sscd/device-contract.ts';
@@ -37,7 +37,7 @@ describe('behind a gateway', () => {
     await far.stop();
   });
 
-  /** Until all that was put to the other service has ended there. */
+  /** Resolves when all requests at the other service have ended. */
   const hasEnded = async (): Promise<void> => {
     const [shard] = far.core.shardsOver(far.core.blocking);
     const open = ['active', 'wait', 'delayed', 'prioritized'] as const;

@@ -106,7 +106,7 @@ const startStrict = async (seenAgain: 'refuses' | 'prompts') => {
 
 let refusing: Awaited<ReturnType<typeof startStrict>>;
 let forgetful: Awaited<ReturnType<typeof startStrict>>;
-/** How many answers to sign requests the lossy proxy still loses. */
+/** The number of answers to sign requests that the lossy proxy still loses. */
 let toLose = 0;
 let folder = '';
 
@@ -257,7 +257,7 @@ const endOf = (product: TestProduct, id: string): Promise<Json> =>
     { timeout: 30_000, interval: 50 },
   );
 
-/** Without what differs between any two requests. The signer and what was signed stay. */
+/** An answer without the members that differ in each request. Signer and signed data stay. */
 const comparable = async (body: Json): Promise<Json> => {
   const trust = await far.core.custodyOver(far.core.blocking).trust();
   return JSON.parse(JSON.stringify(body), (name, value) => {

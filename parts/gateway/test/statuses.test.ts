@@ -36,7 +36,7 @@ const accepted = named({ Status: { StatusCode: { Value: '100' }, StatusMessage: 
 const cancelled = faultBody({ code: 401, reason: 'USER_CANCEL', detail: faultTable[401].detail });
 
 beforeAll(async () => {
-  /** By the id of the transaction there. */
+  /** The scripts of answers, by the id of the transaction there. */
   const asked = new Map<string, Script>();
   far = createServer(async (request, response) => {
     const chunks: Buffer[] = [];

@@ -1,17 +1,17 @@
 /**
- * The hours in which a person may be asked: pure computation with the calendar of a time zone.
+ * The hours in which a person may get a prompt: pure computation with the calendar of a time zone.
  *
- * A local time that a change of the clock leaves out begins when the clock has changed. One that
- * comes twice begins with the first.
+ * A local time that a change of the clock leaves out begins when the clock has changed. A local
+ * time that comes twice begins the first time.
  */
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
 export interface AllowedHours {
-  /** `08:00`. */
+  /** The begin of the hours: `08:00`. */
   readonly from: string;
-  /** `18:00`; after `from`. From then on nobody is asked. */
+  /** The end of the hours, after `from`: `18:00`. From then on there is no prompt. */
   readonly to: string;
-  /** IANA name: `Europe/Zurich`. */
+  /** The IANA name of the time zone: `Europe/Zurich`. */
   readonly timeZone: string;
   readonly days: readonly (typeof weekdays)[number][];
 }
@@ -19,11 +19,11 @@ export interface AllowedHours {
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** A zone has thousands of spellings, and each format takes kilobytes. */
+/** Formats that are kept. A zone has thousands of spellings, and each format takes kilobytes. */
 const maxFormats = 100;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** To make one takes longer than to use it a thousand times. */
+/** The format of a zone. It is kept, because making one takes longer than a thousand uses. */
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
@@ -43,7 +43,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   return format;
 };
 
-/** What the clock of the zone shows, as if it were UTC; milliseconds. */
+/** The local time of the zone as if it were UTC; milliseconds. */
 const localOf = (at: number, timeZone: string): number => {
   const parts = Object.fromEntries(
     formatOf(timeZone)
@@ -63,7 +63,7 @@ const instantOf = (local: number, timeZone: string): number => {
   if (localOf(early, timeZone) === local) return early;
   const late = Math.max(...candidates);
   if (localOf(late, timeZone) === local) return late;
-  // Left out: the change lies between the two, and the clock jumps over the time.
+  // The time is left out: the change lies between the two, and the clock jumps over it.
   let [before, after] = [early - dayMs / 8, late];
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2);
@@ -80,7 +80,7 @@ const msOf = (time: string): number => {
 
 /**
  * @param at Milliseconds since the epoch.
- * @returns The first moment from `at` on at which the person may be asked.
+ * @returns The first moment from `at` on at which the person may get a prompt.
  */
 export const nextAllowed = ({ from, to, timeZone, days }: AllowedHours, at: number): number => {
   const local = localOf(at, timeZone);

@@ -1,12 +1,12 @@
 /**
  * Life of one mail to a signer, with the link to their page.
  *
- * sending  The activity `send` tries it, for hours where the server cannot be used.
+ * sending  The activity `send` tries to send it, for hours while the server cannot be used.
  * ended    `output`: sent; refused, because the server takes no mail for this address; or stale,
- *          because the signer needs it no more.
+ *          because the signer no longer needs it.
  * dead     All tries have failed. REPLAY begins again.
  *
- * The signer is told of a mail that was refused, or is dead.
+ * The chart of the signer is told of a mail that was refused, or is dead.
  *
  * The instance holds no address, no text and no link: `send` reads them when it sends.
  */
@@ -16,21 +16,21 @@ import { z } from 'zod';
 export const mailVersion = 1;
 
 export const signerMailSchema = z.object({
-  /** The instance of the signer. */
+  /** The address of the signer's chart. */
   signer: z.string(),
   what: z.enum(['invited', 'reminded']),
-  /** Of the signer when this mail was ordered: a mail with an older link is stale. */
+  /** The link version of the signer at the order. A mail with an older link is stale. */
   linkVersion: z.int(),
 });
 export type SignerMail = Readonly<z.infer<typeof signerMailSchema>>;
 
-/** `code`: the server's reply (RFC 5321 4.2). */
+/** The result of sending. `code`: the reply of the server (RFC 5321 4.2). */
 export type SignerMailResult =
   | { readonly kind: 'sent'; readonly messageId: string }
   | { readonly kind: 'refused'; readonly code?: number }
   | { readonly kind: 'stale' };
 
-/** For the signer. `code`: of a server that has refused it. */
+/** Tells the signer's chart that a mail was not delivered. `code`: the reply of the server. */
 export interface Undelivered {
   readonly signer: string;
   readonly code?: number | undefined;
@@ -55,7 +55,7 @@ export const mailMachine = setup({
     output: {} as SignerMailResult,
   },
   actors: {
-    /** Rejects when a later try may succeed. */
+    /** Sends the mail. Rejects when a later try may succeed. */
     send: fromPromise<SignerMailResult, SignerMail>(() =>
       Promise.reject(new Error('The activity send is not provided')),
     ),

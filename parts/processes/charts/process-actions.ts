@@ -1,6 +1,6 @@
 /**
- * The events, the effects and the actions of a process (process.machine.ts). Pure: an action says
- * what is to be done.
+ * The events, the effects and the actions of a process (process.machine.ts). An action is pure: it
+ * only names the effects and activities that follow.
  */
 import { z } from 'zod';
 import { timeOf } from '../../../machines/signature.machine.ts';
@@ -31,7 +31,7 @@ export const processEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('CANCEL'),
     reason: z.string().max(500).optional(),
-    /** `application`, or the operator's name. */
+    /** The origin of the cancel: `application`, or the name of the operator. */
     by: z.string(),
   }),
   z.object({ type: z.literal('AGAIN'), step: z.string(), key: z.string() }),
@@ -48,18 +48,18 @@ type ChildEnd = {
 type ChildError = { readonly type: 'xstate.error.actor.signer'; readonly actorId: string };
 export type ProcessEvent = ProcessOrder | SignerMessage | ChildEnd | ChildError;
 
-/** For the application: a callback. */
+/** The notice to the application, which becomes a callback. */
 export interface ProcessNotice {
   readonly what: 'escalated' | 'step' | 'revoked' | 'end';
   readonly apId: string;
   readonly process: { readonly id: string; readonly title?: string | undefined };
   readonly step?: string | undefined;
-  /** Of the step, or of the process. */
+  /** The state of the step, or of the process. */
   readonly state: string;
   readonly reason?: Failure['reason'] | undefined;
 }
 
-/** An effect of the compensation. */
+/** The effect of the compensation that tells an address of the failure. */
 export interface Tell {
   readonly url: string;
   readonly apId: string;
@@ -90,13 +90,13 @@ export const failureBy = (
   };
 };
 
-/** The first failure stands. That of a step of the compensation is only its own. */
+/** Notes a failure. The first one stands. A failure in the compensation fails only its step. */
 export const failWith = (context: ProcessContext, failure: Failure): Partial<ProcessContext> => ({
   ...(context.progress[context.step]?.state === 'open' && withStep(context, { state: 'failed' })),
   ...(!context.compensates && { failure: context.failure ?? failure }),
 });
 
-/** Items that ask nobody. */
+/** Ends an item without prompts. */
 export const passOver = (
   context: ProcessContext,
   state: StepProgress['state'],
@@ -129,7 +129,7 @@ const ask = ({ context, event, enqueue }: Given, branches: readonly Branch[]): v
   }
 };
 
-/** Notes how a branch has ended, and asks the substitute where the rules say so. */
+/** Notes the end of a branch, and asks the substitute if the rules say so. */
 const endBranch = (
   given: Given,
   child: string,
@@ -155,7 +155,7 @@ const endBranch = (
 export const askAll = (given: Given): void => {
   const { context, event, enqueue } = given;
   const { signers = [], deadline } = stepNow(context) ?? {};
-  // Nobody is asked in a step whose deadline is over.
+  // A step whose deadline is over sends no prompts.
   const isLate = deadline !== undefined && 'at' in deadline && deadline.at <= timeOf(event);
   const keys = isLate ? [] : signers.map(({ key }) => key);
   const branches = keys.flatMap((key) => newBranch(context, key, 0) ?? []);
@@ -186,7 +186,7 @@ export const askAgain = (given: Given): void => {
   ask(given, [opened]);
 };
 
-/** The people of the open step to whom this key belongs. */
+/** The branches of the open step with this key. */
 export const linkedBranches = (context: ProcessContext, event: unknown): readonly Branch[] => {
   const { step, key } = event as Extract<ProcessOrder, { readonly type: 'REVOKE_LINK' }>;
   return stepNow(context)?.name === step
@@ -204,7 +204,7 @@ export const takeEnd = (given: Given): void => {
   endBranch(given, actorId, (branch) => ending(branch, output));
 };
 
-/** The child could not begin, or has failed by an error of ours. */
+/** Ends the branch of a child that could not begin, or that an error of ours has ended. */
 export const takeError = (given: Given): void => {
   const at = timeOf(given.event);
   endBranch(given, (given.event as ChildError).actorId, ({ state }) => ({

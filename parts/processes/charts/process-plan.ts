@@ -1,7 +1,8 @@
 /**
- * What a process does: its definition with every default filled in and every time in milliseconds.
+ * The plan of a process: its definition with every default filled in and every time in
+ * milliseconds.
  *
- * Conditions look at what earlier steps gave. They are pure data.
+ * Conditions refer to the results of earlier steps. They are pure data.
  */
 import type { Person, SignerInput } from './signer-contract.ts';
 
@@ -14,7 +15,7 @@ export type StepResult = 'done' | 'unmet' | 'skipped';
 
 export type Condition =
   | { readonly step: string; readonly is: StepResult }
-  /** `signed`: whether this signer, or a substitute, has signed. */
+  /** Whether this signer, or a substitute, has signed, compared with `signed`. */
   | { readonly step: string; readonly signer: string; readonly signed: boolean }
   | { readonly all: readonly Condition[] }
   | { readonly any: readonly Condition[] }
@@ -23,26 +24,26 @@ export type Condition =
 export interface PlanSigner {
   readonly key: string;
   readonly person: Person;
-  /** Asked one after the other. */
+  /** The substitutes, who are asked one after the other. */
   readonly substitutes: readonly Person[];
 }
 
 export interface PlanStep {
   readonly name: string;
   readonly signers: readonly PlanSigner[];
-  /** How many must sign. */
+  /** The number of signatures that the step needs. */
   readonly need: number;
   readonly if?: Condition | undefined;
   readonly ask: SignerInput['ask'];
   readonly askAgain?: SignerInput['askAgain'];
   readonly remindMs: readonly number[];
-  /** Milliseconds since the epoch, or after the beginning of the step. */
+  /** The deadline: milliseconds since the epoch, or after the beginning of the step. */
   readonly deadline?: { readonly at: number } | { readonly afterMs: number } | undefined;
-  /** Asked as well, after this time. Their signature alone makes the step done. */
+  /** A person who is asked, too, after this time. That signature alone makes the step done. */
   readonly escalate?: { readonly afterMs: number; readonly to: Person } | undefined;
-  /** `substitute` without a substitute left is `fail`. */
+  /** The rule after a refusal. `substitute` without a remaining substitute means `fail`. */
   readonly onRefusal: 'fail' | 'continue' | 'substitute';
-  /** `wait`: for AGAIN, or until the person presses Sign on the page. */
+  /** The rule for an unreached signer. `wait`: until AGAIN, or until the person presses Sign. */
   readonly onUnreached: 'wait' | 'fail' | 'continue' | 'substitute';
   readonly onDeadline: 'fail' | 'continue';
 }
@@ -52,19 +53,19 @@ export interface PlanTell {
   readonly tell: string;
 }
 
-/** The signatures that were given so far count no more. */
+/** Revokes the signatures that were given so far. */
 export interface PlanRevoke {
   readonly revoke: 'signatures';
 }
 
-/** What a process works through. */
+/** An item of the plan of a process. */
 export type PlanItem = PlanStep | PlanTell | PlanRevoke;
 
 export const isStep = (item: PlanItem): item is PlanStep => 'name' in item;
 
 export interface ProcessPlan {
   readonly apId: string;
-  /** Of the instance. */
+  /** The id of the instance. */
   readonly id: string;
   readonly title?: string | undefined;
   /** Milliseconds since the epoch. */

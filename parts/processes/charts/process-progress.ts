@@ -1,8 +1,8 @@
 /**
- * How far a process has come: pure functions over its context.
+ * The progress of a process: pure functions over its context.
  *
- * Each person that is or was asked in a step has a branch. A substitute has a branch of its own,
- * with the same key; the branch that it replaces stays, for the evidence.
+ * Each person who is or was asked in a step has a branch. A substitute has a branch of its own,
+ * with the same key; the replaced branch stays, for the evidence.
  */
 import {
   holds,
@@ -20,42 +20,42 @@ import type {
   SignerOutput,
 } from './signer-contract.ts';
 
-/** Key of the branch of the person to whom a step escalates. */
+/** The key of the branch of the person to whom a step escalates. */
 export const escalatedKey = 'escalated';
 
 export interface Branch {
   readonly key: string;
-  /** 0: the signer. n: its n-th substitute. */
+  /** 0 for the signer, n for its n-th substitute. */
   readonly place: number;
-  /** Name of the child. */
+  /** The name of the child. */
   readonly child: string;
-  /** leaving: it was not reached and is withdrawn; then a substitute is asked. */
+  /** `leaving`: the signer was not reached and is being withdrawn; then a substitute is asked. */
   readonly state: 'open' | 'signed' | 'refused' | 'unreached' | 'leaving' | 'withdrawn';
-  /** The child has not ended. */
+  /** Whether the child has not ended. */
   readonly isLive: boolean;
-  /** A substitute was asked instead. */
+  /** True when a substitute was asked instead. */
   readonly isReplaced?: true | undefined;
-  /** When it ended, or was not reached; milliseconds since the epoch. */
+  /** The time at which it ended, or was not reached; milliseconds since the epoch. */
   readonly at?: number | undefined;
   readonly msspTransId?: string | undefined;
   readonly attempt?: number | undefined;
-  /** Of the fault because of which the person was not reached. */
+  /** The code of the fault because of which the person was not reached. */
   readonly code?: number | undefined;
-  /** The person's own words. */
+  /** The reason in the person's own words. */
   readonly reason?: string | undefined;
-  /** The last mail that did not reach them. `code`: the reply of a server that refused it. */
+  /** The last mail that was not delivered. `code`: the reply of a server that refused it. */
   readonly undelivered?: { readonly at: number; readonly code?: number | undefined } | undefined;
   readonly proof?: unknown;
-  /** Of one that has ended: that of the links to its page. */
+  /** The link version of a branch that has ended, for the links to its page. */
   readonly linkVersion?: number | undefined;
-  /** Of a signature: since when it counts no more, because the process has failed. */
+  /** The time from which a signature no longer counts, because the process has failed. */
   readonly revokedAt?: number | undefined;
 }
 
 export interface StepProgress {
   readonly state: 'waiting' | 'open' | 'failed' | 'told' | 'revoked' | StepResult;
   readonly since?: number | undefined;
-  /** When it was over. */
+  /** The time at which the step was over. */
   readonly at?: number | undefined;
   readonly branches: readonly Branch[];
 }
@@ -63,28 +63,28 @@ export interface StepProgress {
 export interface Failure {
   readonly reason: 'REFUSED' | 'UNREACHED' | 'EXPIRED' | 'CANCELLED';
   readonly at: number;
-  /** Name of the step. */
+  /** The name of the step. */
   readonly step?: string | undefined;
-  /** Who cancelled, and their words. */
+  /** The origin of a cancel; `text` is its reason. */
   readonly by?: string | undefined;
   readonly text?: string | undefined;
 }
 
 export interface ProcessContext extends ProcessPlan {
   readonly createdAt: number;
-  /** Index of the current step; those of the compensation come after the others. */
+  /** The index of the current item. Items of the compensation come after the steps. */
   readonly step: number;
-  /** Of the steps so far. */
+  /** The progress of the steps so far. */
   readonly progress: readonly StepProgress[];
   readonly compensates?: true | undefined;
   readonly failure?: Failure | undefined;
-  /** Tries of the evidence that failed. */
+  /** The number of failed tries to make the evidence. */
   readonly attests?: number | undefined;
-  /** A compact JWS. */
+  /** The evidence, a compact JWS. */
   readonly evidence?: string | undefined;
 }
 
-/** The steps of the compensation only when it has begun. */
+/** The items of the plan. Those of the compensation are among them when it has begun. */
 export const itemsOf = (context: ProcessContext): readonly PlanItem[] =>
   context.compensates ? [...context.steps, ...context.compensation] : context.steps;
 
@@ -114,7 +114,7 @@ export const beginCompensation = ({
 export const hasSignatures = ({ progress }: ProcessContext): boolean =>
   progress.some(({ branches }) => branches.some(({ state }) => state === 'signed'));
 
-/** All signatures so far. What was revoked before keeps its time. */
+/** Revokes all signatures so far. One that was revoked before keeps its time. */
 export const withRevoked = (
   { progress }: ProcessContext,
   at: number,
@@ -127,7 +127,7 @@ export const withRevoked = (
   })),
 });
 
-/** The evidence has the signatures themselves. */
+/** Removes the proofs, because the evidence has the signatures themselves. */
 export const withoutProofs = ({ progress }: ProcessContext): Pick<ProcessContext, 'progress'> => ({
   progress: progress.map((each) => ({
     ...each,
@@ -155,7 +155,7 @@ export const withBranch = (
     ),
   });
 
-/** A signer that rested asks once more. One that is withdrawn meanwhile stays as it is. */
+/** Opens the branch of an unreached signer that asks again. A withdrawn one stays as it is. */
 export const reopened = (context: ProcessContext, child: string): Partial<ProcessContext> => {
   const branch = liveBranches(context).find((each) => each.child === child);
   return branch?.state === 'unreached' && stepNow(context)?.onUnreached === 'wait'
@@ -187,7 +187,7 @@ export const personOf = (
   { key, place }: Pick<Branch, 'key' | 'place'>,
 ): Person | undefined => candidatesOf(step, key)[place];
 
-/** A branch for a person who is to be asked now; undefined where there is no such person. */
+/** A branch for a person who is to be asked now; undefined when there is no such person. */
 export const newBranch = (
   context: ProcessContext,
   key: string,
@@ -225,7 +225,7 @@ export const signerInput = (
   };
 };
 
-/** The end of a signer, as its branch keeps it. */
+/** The members of a branch that the end of its signer sets. */
 export const ending = (branch: Branch, { linkVersion, ...end }: SignerOutput): Partial<Branch> => {
   const { at } = end;
   const over = { isLive: false, linkVersion } as const;
@@ -235,16 +235,17 @@ export const ending = (branch: Branch, { linkVersion, ...end }: SignerOutput): P
   }
   if (end.kind === 'refused')
     return { ...over, state: 'refused', at, msspTransId: end.msspTransId, reason: end.reason };
-  // It was given up before.
+  // The branch was given up before.
   if (branch.state === 'leaving' || branch.state === 'unreached')
     return { ...over, state: 'unreached' };
   return { ...over, state: 'withdrawn', at };
 };
 
 /**
- * A signer that has ended, for the page behind its links. The child is gone; its branch says how.
+ * The context of a signer that has ended, for the page behind its links. The child is gone, so it
+ * is made from the branch.
  *
- * @param child Its name. @returns Undefined when no signer of this name has ended.
+ * @param child The name of the child. @returns Undefined when no signer of this name has ended.
  */
 export const endedSigner = (context: ProcessContext, child: string): SignerContext | undefined => {
   for (const [step, { branches }] of context.progress.entries()) {
@@ -273,7 +274,7 @@ export const endedSigner = (context: ProcessContext, child: string): SignerConte
 const ruleOf = (step: PlanStep, { state }: Branch) =>
   state === 'refused' ? step.onRefusal : step.onUnreached;
 
-/** A signature may still come. */
+/** Whether a branch has a signature, or may still get one. */
 export const isHopeful = (step: PlanStep, branch: Branch): boolean =>
   branch.state === 'signed' ||
   branch.state === 'open' ||
@@ -293,7 +294,9 @@ const isWithinReach = (step: PlanStep, branches: readonly Branch[]): boolean => 
   return hopeful.has(escalatedKey) || hopeful.size >= step.need;
 };
 
-/** @returns Why the current step cannot be done any more, when its rules then end the process. */
+/**
+ * @returns The failure when the current step cannot be done any more and its rules end the process.
+ */
 export const lossOf = (context: ProcessContext): 'REFUSED' | 'UNREACHED' | undefined => {
   const step = stepNow(context);
   const branches = branchesOf(context);
@@ -308,7 +311,7 @@ export const lossOf = (context: ProcessContext): 'REFUSED' | 'UNREACHED' | undef
   return lost && (lost.state === 'refused' ? 'REFUSED' : 'UNREACHED');
 };
 
-/** Everybody has answered, and the rules let the process go on without enough signatures. */
+/** Whether all branches have ended, and the process may go on without enough signatures. */
 export const isUnmet = (context: ProcessContext): boolean => {
   const step = stepNow(context);
   const branches = branchesOf(context);

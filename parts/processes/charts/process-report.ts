@@ -1,5 +1,5 @@
 /**
- * What others see of a process: its published view, its result, and what the evidence is made of.
+ * The outputs of a process: its published view, its result, and the report for the evidence.
  */
 import { isStep, type PlanStep } from './process-plan.ts';
 import {
@@ -19,8 +19,8 @@ export interface SignerView {
   readonly key: string;
   readonly name: string;
   /**
-   * waiting: the step has not begun. rests: was not reached, and AGAIN would ask once more.
-   * revoked: has signed, and the process has failed since.
+   * waiting: the step has not begun. rests: the person was not reached, and AGAIN asks once more.
+   * revoked: the person has signed, and the process has failed since.
    */
   readonly state:
     | 'waiting'
@@ -54,7 +54,7 @@ export interface ProcessView {
   readonly failure?: Failure | undefined;
 }
 
-/** What came of asking a person, for the evidence. */
+/** The entry of a person in the evidence. */
 export interface ReportEntry {
   readonly step: string;
   readonly key: string;
@@ -68,7 +68,7 @@ export interface ReportEntry {
   readonly revokedAt?: number | undefined;
 }
 
-/** Input of `attest`. */
+/** The input of `attest`. */
 export interface ProcessReport {
   readonly apId: string;
   readonly id: string;
@@ -84,9 +84,9 @@ export interface ProcessResult extends ProcessView {
   readonly outcome: ProcessOutcome;
 }
 
-/** What applications get of a process that has ended. */
+/** The output of a process that has ended, for applications. */
 export interface ProcessOutput extends ProcessResult {
-  /** A compact JWS. */
+  /** The evidence, a compact JWS. */
   readonly evidence?: string | undefined;
 }
 

@@ -3,21 +3,21 @@
  * a child (signer.machine.ts).
  *
  * steps         `choosing` takes the next step whose condition holds. `open` waits for its signers.
- *               `closing` withdraws the prompts of those who need not sign any more, and waits
+ *               `closing` withdraws the prompts of signers who need not sign any more, and waits
  *               until each child has ended.
- * compensation  The process has failed or was cancelled after somebody had signed: the steps for
- *               this case run in the same way. CANCEL and deadlines of the process no longer count.
- * attesting     The evidence of what was signed is made.
- * unattested    It could not be made. It is tried each hour. CANCEL ends the process without it, as
- *               what it would have been.
+ * compensation  The process has failed or was cancelled after a signature: the steps for this case
+ *               run in the same way. CANCEL and deadlines of the process no longer count.
+ * attesting     The evidence of the signatures is made.
+ * unattested    The evidence could not be made. It is tried each hour. CANCEL ends the process
+ *               without it, in the state that it would have had.
  * completed     Every step is over.
- * failed        `context.failure` says why.
- * cancelled     By the application or an operator.
+ * failed        `context.failure` has the reason.
+ * cancelled     The application or an operator has cancelled the process.
  *
  * P1  A step begins only when all children of the step before have ended.
- * P2  A step is decided once. What its signers do later changes nothing.
- * P3  The first failure stands. A process ends once; nothing replays it then.
- * P4  A signer that was not reached rests in the open step. AGAIN asks them alone.
+ * P2  A step is decided once. Later events of its signers change nothing.
+ * P3  The first failure stands. A process ends once, and is never replayed.
+ * P4  A signer that was not reached stays in the open step. AGAIN asks only this signer.
  *
  * Each event has the time `at` which it came, milliseconds since the epoch.
  */
@@ -161,7 +161,7 @@ export const processMachine = setup({
     ),
   },
   actions: {
-    /** Effects: the worker implements them. */
+    /** This and the next are effects: the worker implements them. */
     notifyProcess: (_, _notice: ProcessNotice) => {},
     tell: (_, _tell: Tell) => {},
 
@@ -235,7 +235,7 @@ export const processMachine = setup({
       if (deadline === undefined) return remaining(context.deadline, event);
       return 'at' in deadline ? remaining(deadline.at, event) : deadline.afterMs;
     },
-    // A time that never comes needs no timer in the record.
+    // An infinite delay has no timer in the record.
     escalation: ({ context }) => stepNow(context)?.escalate?.afterMs ?? Number.POSITIVE_INFINITY,
   },
 }).createMachine({

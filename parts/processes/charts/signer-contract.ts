@@ -1,4 +1,4 @@
-/** What a signer of a process takes, hears, tells and gives back (signer.machine.ts). */
+/** The input, events, messages and output of a signer of a process (signer.machine.ts). */
 import { z } from 'zod';
 import type { AllowedHours } from './allowed-hours.ts';
 
@@ -15,23 +15,25 @@ export interface SignerInput {
   readonly apId: string;
   readonly process: { readonly id: string; readonly title?: string | undefined };
   readonly step: string;
-  /** Of the signer in the step. A substitute has the key of the person that it replaces. */
+  /** The key of the signer in the step. A substitute has the key of the replaced person. */
   readonly key: string;
   /** The name of this child in the parent. */
   readonly child: string;
   readonly person: Person;
   readonly ask: 'now' | 'page' | AllowedHours;
-  /** After a prompt that expired (208), did not arrive (209, 406) or was taken back (401). */
+  /**
+   * Further prompts after one that expired (208), did not arrive (209, 406) or was cancelled (401).
+   */
   readonly askAgain?: { readonly times: number; readonly everyMs: number } | undefined;
-  /** After the signer was asked or invited, ascending. */
+  /** The times of reminders, in milliseconds after the prompt or invitation; ascending. */
   readonly remindMs: readonly number[];
-  /** Why this person is asked; absent for one that the step names. */
+  /** The reason why this person is asked; absent for a signer that the step names. */
   readonly as?: 'substitute' | 'escalation' | undefined;
-  /** When the parent has started it. */
+  /** The time at which the parent has started this child. */
   readonly at: number;
 }
 
-/** Input of `sign`. */
+/** The input of `sign`. */
 export interface SignAsk {
   readonly apId: string;
   readonly msisdn: string;
@@ -39,11 +41,11 @@ export interface SignAsk {
   readonly language?: string | undefined;
   readonly profile?: string | undefined;
   readonly timeoutSeconds: number;
-  /** How often in a row `sign` has answered `limited`. */
+  /** The number of answers `limited` of `sign` in a row. */
   readonly limited?: number | undefined;
 }
 
-/** `proof`: what the service needs for the evidence later. The chart only keeps it. */
+/** A signature. `proof` is needed for the evidence later; the chart only keeps it. */
 export interface Signed {
   readonly kind: 'signed';
   readonly msspTransId: string;
@@ -56,15 +58,15 @@ export interface Signed {
 /** The request was refused, or has ended without a signature. */
 export interface NotSigned {
   readonly kind: 'failed';
-  /** Of the fault, and its reason, such as 401 and `USER_CANCEL`. */
+  /** The code of the fault, such as 401; `reason` is its name, such as `USER_CANCEL`. */
   readonly code: number;
   readonly reason: string;
   readonly detail: string;
-  /** Undefined when nobody was asked: the request itself was refused. */
+  /** Undefined when the request itself was refused, so that there was no prompt. */
   readonly msspTransId?: string | undefined;
   /**
-   * Fault 401 that is not the person's answer: an operator, the application or a newer request to
-   * the same App has taken the prompt back.
+   * True for a fault 401 that is not the person's answer: an operator, the application or a newer
+   * request to the same App has cancelled the prompt.
    */
   readonly takenBack?: boolean | undefined;
 }
@@ -72,13 +74,13 @@ export interface NotSigned {
 export type SignResult =
   | Signed
   | NotSigned
-  /** The number has had its prompts: nothing was submitted. Not before this time. */
+  /** The number has had its limit of prompts, so nothing was submitted. `until`: the next time. */
   | { readonly kind: 'limited'; readonly until: number };
 
-/** The output of the chart. `linkVersion`: of the links to its page, which show the end. */
+/** The output of the chart. `linkVersion` is that of the links to its page, which show the end. */
 export type SignerOutput = SignerEnd & { readonly linkVersion: number };
 
-/** How a signer has ended. */
+/** The end of a signer. */
 export type SignerEnd =
   | Signed
   | {
@@ -92,25 +94,25 @@ export type SignerEnd =
 export interface Asked {
   readonly at: number;
   readonly msspTransId?: string | undefined;
-  /** Of the fault that ended it. */
+  /** The code of the fault that ended the prompt. */
   readonly code?: number | undefined;
 }
 
 export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly since: number;
   readonly asks: readonly Asked[];
-  /** Prompts that the schedule may still add. */
+  /** The number of prompts that the schedule may still add. */
   readonly asksLeft: number;
-  /** No prompt by the schedule before this time. */
+  /** The time before which the schedule sends no prompt. */
   readonly notBefore: number;
-  /** Of the last prompt, when the number had had its prompts: the time of the next one. */
+  /** The time of the next prompt, when the last one met the limit of the number. */
   readonly limitedUntil?: number | undefined;
-  /** Answers `limited` since the last prompt. */
+  /** The number of answers `limited` since the last prompt. */
   readonly limited: number;
   readonly reminded: number;
   /**
-   * Links to the page carry it. It begins with the time of the beginning, because the id may be
-   * used again after the retention; REVOKE_LINK raises it.
+   * The version in links to the page. It begins with the time of the beginning, because the id may
+   * be used again after the retention. REVOKE_LINK raises it.
    */
   readonly linkVersion: number;
   readonly end?: SignerEnd | undefined;
@@ -121,19 +123,19 @@ export const signerEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('SIGN') }),
   z.object({ type: z.literal('DECLINE'), reason: z.string().max(500).optional() }),
   z.object({ type: z.literal('REVOKE_LINK') }),
-  /** A mail with the link was not delivered. `code`: the reply of a server that refused it. */
+  /** A mail with the link was not delivered. `code` is the reply of a server that refused it. */
   z.object({ type: z.literal('UNDELIVERED'), code: z.number().optional() }),
 ]);
 export type SignerOrder = Readonly<z.infer<typeof signerEventSchema>>;
 export type SignerEvent = SignerOrder | { readonly type: 'WITHDRAW' } | { readonly type: 'AGAIN' };
 
-/** To the parent. `child` names the child there. */
+/** A message to the parent. `child` is the name of the child there. */
 export type SignerMessage =
   | { readonly type: 'UNREACHED'; readonly child: string; readonly code: number }
   | { readonly type: 'ASKED'; readonly child: string }
   | { readonly type: 'UNDELIVERED'; readonly child: string; readonly code?: number | undefined };
 
-/** For the application and the person: a callback, a mail with the link. */
+/** A notice to the application and the person, as a callback and a mail with the link. */
 export interface SignerNotice {
   readonly what: 'invited' | 'reminded' | 'unreached' | 'undelivered';
   readonly apId: string;
@@ -143,6 +145,6 @@ export interface SignerNotice {
   readonly as?: SignerInput['as'];
   readonly person: Person;
   readonly linkVersion: number;
-  /** Of the fault, or of the mail server. */
+  /** The code of the fault, or of the mail server. */
   readonly code?: number | undefined;
 }

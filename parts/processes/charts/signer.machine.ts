@@ -3,17 +3,17 @@
  *
  * open         Two regions. `asking` prompts the phone: at once, when the person presses Sign on
  *              the page, or in the allowed hours. `reminding` reminds the person.
- *   invited    Until the person presses Sign on the page.
- *   waiting    Until the person may be asked, or asked again.
- *   prompting  The activity `sign` has put the prompt to the phone and waits for its end.
+ *   invited    Waits until the person presses Sign on the page.
+ *   waiting    Waits until the person may be asked, or asked again.
+ *   prompting  The activity `sign` has sent the prompt to the phone and waits for its end.
  *   unreached  No further prompt is planned. The parent is told. AGAIN, or SIGN from the page, asks
  *              once more.
- * ended        `output` says how: signed, refused or withdrawn.
+ * ended        `output` is the end: signed, refused or withdrawn.
  *
- * `prompting` is left before its end by WITHDRAW and DECLINE. Then `sign` takes the prompt off the
- * phone before the parent hears of the end.
+ * `prompting` is left before its end by WITHDRAW and DECLINE. Then `sign` removes the prompt from
+ * the phone before the parent gets the end.
  *
- * The parent ends when all its signers have ended. So nothing is left open, and no prompt stays on
+ * The parent ends when all its signers have ended. So no signer stays open, and no prompt stays on
  * a phone.
  *
  * All times are milliseconds since the epoch. Each event has the time `at` which it came. Its
@@ -33,9 +33,9 @@ import type {
   SignResult,
 } from './signer-contract.ts';
 
-/** Prompts of one signer at most, whoever asks for them. */
+/** The most prompts of one signer, from all sources together. */
 export const maxAsks = 20;
-/** How long a prompt stays on the phone. */
+/** The time for which a prompt stays on the phone. */
 export const promptSeconds = 180;
 
 const notice = (
@@ -55,7 +55,7 @@ const begun = ({ at, ...input }: SignerInput): SignerContext => ({
   notBefore: 0,
   limited: 0,
   reminded: 0,
-  // No link of an instance that had this id before counts for this one.
+  // Links of an earlier instance with the same id do not work for this one.
   linkVersion: at,
 });
 
@@ -177,7 +177,7 @@ export const signerMachine = setup({
   },
   guards: {
     isByPage: ({ context }) => context.ask === 'page',
-    /** Signed, or cancelled by the person on the phone. */
+    /** Whether the person has signed, or cancelled on the phone. */
     isSettled: (_, result: SignResult) =>
       result.kind === 'signed' ||
       (result.kind === 'failed' && result.code === 401 && result.takenBack !== true),

@@ -1,9 +1,10 @@
 /**
- * The transactions that an instance of a chart of one's own has asked for, over its children.
+ * Finds the transactions that an instance of an operator's chart, or one of its children, has
+ * requested.
  *
- * A chart need not keep the id of a transaction. But the id follows from the instance, the child
- * and its run (`transactionOfRun`), and runs are counted. So each run that a state with `sign` may
- * have had is looked up.
+ * A chart need not keep the id of a transaction. But the id is computed from the instance, the
+ * child and its run (`transactionOfRun`), and runs are numbered. So each possible run of a state
+ * with `sign` is looked up.
  */
 import { tokenOf } from '../../../packages/engine/src/activities.ts';
 import type { Chart } from '../../../packages/engine/src/chart.ts';
@@ -19,7 +20,7 @@ import { serviceActivities } from '../workflows/service-activities.ts';
 
 export interface AskedTransaction {
   readonly msspTransId: string;
-  /** The state that has asked, below those of the parents: `checking: asking`. */
+  /** The state that has requested it, after those of the parents: `checking: asking`. */
   readonly state: string;
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
@@ -30,13 +31,13 @@ export interface AskedTransaction {
 /** Look-ups for one instance with its children. The latest runs come first. */
 const maxLookups = 500;
 
-/** A state that asks: the path of its activity, and its words. */
+/** A state that requests signatures: the path of its activity, and its text. */
 interface Place {
   readonly path: string;
   readonly state: string;
 }
 
-/** A chart that holds itself asks at no more places than so deep. */
+/** Levels that are searched, because a chart may contain itself. */
 const maxDepth = 5;
 
 const placesIn = ({ invoked, parts }: Chart, above: Place, depth = 0): readonly Place[] =>
@@ -66,7 +67,7 @@ export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
   };
 
   return async (instance: Instance, { chart }: Workflow): Promise<readonly AskedTransaction[]> => {
-    // A chart file may use an earlier copy of the package, whose charts do not say it.
+    // A chart file may use an earlier copy of the package, whose charts do not have `invoked`.
     const places =
       (chart as Partial<Chart>).invoked === undefined
         ? []

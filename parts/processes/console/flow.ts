@@ -1,11 +1,11 @@
 /**
- * Parents and children of a job, for the queue board: instances of workflows, and the transactions
- * that they have asked for.
+ * Finds parents and children of a job, for the queue board: instances of workflows, and the
+ * transactions that they have requested.
  *
  * BullMQ's own parents are not used, because a parent of BullMQ waits until its children have
- * ended, and an instance goes on meanwhile. What is shown is what is stored: the record of an
- * instance names the activities that are open, and the job of a transaction has the token of the
- * activity that waits for it. So a job that is gone is not shown.
+ * ended, and an instance goes on meanwhile. Only stored data is shown: the record of an instance
+ * names the open activities, and the job of a transaction has the token of the activity that waits
+ * for it. So a job that is gone is not shown.
  */
 import type { Queue } from 'bullmq';
 import { readToken, tokenOf } from '../../../packages/engine/src/activities.ts';
@@ -44,7 +44,7 @@ export const boardPathOf = ({ shards, workflows }: FlowDeps, id: string): string
   `/admin/queues/queue/${workflowsAt(shards, workflows.locate(id).queue)}/${encodeURIComponent(id)}`;
 
 /**
- * MSSP_TransIDs that the process and its signers keep. Other programs may have written the record.
+ * The MSSP_TransIDs in the record of a process and its signers. Other programs may have written it.
  */
 const keptBy = ({ record }: Instance): readonly string[] => {
   if (record?.workflow !== processName) return [];
@@ -68,9 +68,9 @@ const keptBy = ({ record }: Instance): readonly string[] => {
   }
 };
 
-/** @param nodeId Of a transaction, an instance or a child of one. */
+/** @param nodeId The id of a transaction, of an instance, or of a child of an instance. */
 export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string): Promise<Flow> => {
-  /** Undefined for a job that is gone. */
+  /** Nodes by id; undefined for a job that is gone. */
   const nodes = new Map<string, FlowNode | undefined>();
   const found: Instance[] = [];
   let root: FlowNode | undefined;
@@ -117,7 +117,7 @@ export const readFlow = async ({ shards, workflows }: FlowDeps, nodeId: string):
   };
 
   await (shardFor(shards, nodeId) === undefined ? addInstance(nodeId) : addTransaction(nodeId));
-  // The list grows meanwhile.
+  // The loop itself makes the list grow.
   for (const instance of found) {
     for (const [path, { run }] of activitiesIn(instance.record))
       await addTransaction(transactionOfRun(tokenOf(instance, path, run), shards.length));

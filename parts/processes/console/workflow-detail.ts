@@ -1,5 +1,5 @@
 /**
- * An instance of a workflow as the console shows it: the parts of its record, and its children.
+ * Reads an instance of a workflow for the console: the parts of its record, and its children.
  *
  * An access to the names and words of people is recorded in the audit log before they are shown,
  * once in a session.
@@ -31,7 +31,7 @@ import { createFindAsked } from './asked-transactions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
 
 export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
-  /** Of the instance: what the list and the pages name it by. */
+  /** The id of the instance, which the list and the pages use. */
   readonly instanceId: string;
   readonly apId: string;
 }
@@ -39,42 +39,42 @@ export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
 export interface ShownChild {
   readonly id: string;
   readonly name: string;
-  /** Of its chart in that of the parent. */
+  /** The name of its chart in the chart of the parent. */
   readonly src: string;
   readonly state: unknown;
   readonly status: 'open' | 'completed' | 'failed';
-  /** When its next timer is due, milliseconds since the epoch. */
+  /** The time at which its next timer is due, milliseconds since the epoch. */
   readonly nextAt?: number | undefined;
 }
 
 export interface WorkflowEvent {
   readonly at: number;
   readonly what: string;
-  /** Step, or name of a person. */
+  /** The step, or the name of a person. */
   readonly who?: string | undefined;
   readonly msspTransId?: string | undefined;
-  /** A person's own words. */
+  /** The reason in a person's own words. */
   readonly reason?: string | undefined;
 }
 
 export interface WorkflowDetail {
   /**
-   * False when the service has no definition of this workflow (any more). Its jobs wait for one.
+   * Whether the service has a definition of this workflow. Without one its jobs wait.
    */
   readonly isDefined: boolean;
-  /** It has failed, and its chart would take up another run. */
+  /** Whether it has failed, and its chart allows another run. */
   readonly mayReplay: boolean;
   readonly instance: WorkflowRow;
-  /** Of a process. */
+  /** The steps of a process; undefined for other workflows. */
   readonly steps?: readonly StepView[] | undefined;
-  /** What the workflow publishes; operators only. */
+  /** The published context of the workflow, for operators only. */
   readonly context?: unknown;
   readonly children: readonly ShownChild[];
   /** The next timer of the instance and its children. */
   readonly next?: { readonly at: number; readonly name: string } | undefined;
-  /** Oldest first. */
+  /** The events, oldest first. */
   readonly timeline: readonly WorkflowEvent[];
-  /** For operators with the messages of errors. */
+  /** The journal. Only operators see the messages of errors. */
   readonly journal: ReadJournal;
 }
 
@@ -88,7 +88,7 @@ interface Child {
   readonly timers: InstanceRecord['timers'];
 }
 
-/** `deadline`, from the event of an `after`. */
+/** The name of a timer, from the event of an `after`: `deadline`. */
 const timerName = ({ event: { type } }: Timer): string =>
   /^xstate\.after\.([^.]+)/.exec(type)?.[1] ?? type;
 
@@ -100,7 +100,7 @@ const apIdOf = ({ data }: Instance): string => {
   return typeof apId === 'string' ? apId : '';
 };
 
-/** Other programs may have written the record. */
+/** Returns undefined when `read` throws, because other programs may have written the record. */
 const attempt = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -151,13 +151,13 @@ const processEvents = (
 const promptsOf = ({ asks, person }: SignerContext): readonly WorkflowEvent[] =>
   asks.map(({ at, msspTransId }) => ({ at, what: 'Prompted', who: person.name, msspTransId }));
 
-/** Names and words of people are for operators. */
+/** Hides the names and words of people, which only operators see. */
 const hideStep = (step: StepView): StepView => ({
   ...step,
   signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
 });
 
-/** A message may quote a person. */
+/** Hides the message of an error, which may quote a person. */
 const hideMessage = (entry: JournalEntry): JournalEntry => {
   if (!('error' in entry) || entry.error === undefined) return entry;
   const { message: _, ...error } = entry.error;
@@ -170,7 +170,7 @@ export const createWorkflowDetails = (
   const { workflows, audit } = deps;
   const findAsked = createFindAsked(deps);
 
-  /** Of a chart of one's own. */
+  /** The events of signatures of an operator's chart. */
   const signaturesOf = async (
     instance: Instance,
     workflow: Workflow,
@@ -188,7 +188,7 @@ export const createWorkflowDetails = (
       ...view,
       instanceId: instance.id,
       apId: apIdOf(instance),
-      // Whoever has cancelled it has written this.
+      // The reason is a text of the person who has cancelled it.
       reason: seesPeople(role) ? reason : undefined,
     };
   };
@@ -228,7 +228,7 @@ export const createWorkflowDetails = (
   });
 
   return {
-    /** Of a page of the list. Instances that are gone are left out. */
+    /** The rows of a page of the list. Instances that are gone are left out. */
     rows: async (
       listed: readonly ListedInstance[],
       role: Role,
@@ -239,15 +239,15 @@ export const createWorkflowDetails = (
 
     workflowOf,
 
-    /** For an order. @param id As of `read`. */
+    /** Finds an instance for an order. @param id The same as for `read`. */
     find: async (id: string, role: Role): Promise<WorkflowRow | undefined> => {
       const instance = await find(id);
       return instance && rowOf(instance, role);
     },
 
     /**
-     * @param id Of an instance, not of a child.
-     * @throws when the access cannot be recorded.
+     * @param id The id of an instance, not of a child.
+     * @throws When the access cannot be recorded.
      */
     read: async (id: string, session: ConsoleSession): Promise<WorkflowDetail | undefined> => {
       const instance = await find(id);

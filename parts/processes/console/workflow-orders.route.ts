@@ -22,7 +22,7 @@ import {
 
 const sendBody = z.strictObject({
   event: z.looseObject({ type: z.string().min(1).max(200) }),
-  /** Sent again under the same key, the event counts once. */
+  /** The key of the event. An event that is sent again under its key counts once. */
   key: z.string().min(1).max(200).optional(),
   reason: reason.optional(),
 });
@@ -65,7 +65,7 @@ export const createWorkflowOrderRoutes = ({
 }: WorkflowConsoleDeps): Hono<ConsoleEnvironment> => {
   const routes = new Hono<ConsoleEnvironment>();
 
-  /** Children belong to the instance that has started them. */
+  /** Finds an instance. A child is none: it belongs to the instance that has started it. */
   const find = async (id: string): Promise<Instance | undefined> =>
     /^[\w-]+$/.test(id) ? workflows.findInstance(id) : undefined;
 
@@ -147,8 +147,8 @@ export const createWorkflowOrderRoutes = ({
   );
 
   /**
-   * A form of the page of an instance.
-   * @param order Gets the reason; undefined where none is given.
+   * Serves a form on the page of an instance.
+   * @param order Gets the reason; undefined when none was given.
    */
   const serveForm = async (
     c: Context<ConsoleEnvironment>,

@@ -37,10 +37,10 @@ import { statusMark } from './workflows-page.ts';
 export interface WorkflowModel {
   readonly session: ConsoleSession;
   readonly detail: WorkflowDetail;
-  /** Undefined where no workflow of this name is configured any more. */
+  /** Undefined when no workflow of this name is configured any more. */
   readonly workflow: Workflow | undefined;
   readonly notice: Notice | undefined;
-  /** Address of its job on the queue board. */
+  /** The address of its job on the queue board. */
   readonly board: string;
   /** Whether the statecharts name the conditions of their transitions. */
   readonly guards: boolean;
@@ -83,7 +83,7 @@ const peopleSection = (model: WorkflowModel): Html => {
   return html`<section class="attempts" aria-labelledby="people"><h2 id="people">People</h2>${steps.map(
     (step) =>
       html`<h3>${shownText(step.name)} ${mark(step.state)} <span class="quiet">needs ${step.need}</span></h3>${
-        // A step that was skipped has asked nobody.
+        // A skipped step has no signers.
         step.signers.length === 0
           ? nothing
           : cardTable(
@@ -95,7 +95,7 @@ const peopleSection = (model: WorkflowModel): Html => {
   )}</section>`;
 };
 
-/** Below the table: a cell is too narrow for it. */
+/** The chart of a child, below the table, because a cell is too narrow. */
 const childChart = (
   { id, name, src, state }: ShownChild,
   { workflow, detail: { journal }, guards }: WorkflowModel,
@@ -150,7 +150,7 @@ const journalSection = ({ detail: { journal } }: WorkflowModel): Html =>
           : html`<p class="quiet">${counted(journal.dropped, 'older step')} no longer kept.</p>`
       }<ol class="timeline">${journal.entries.map(journalItem)}</ol></details>`;
 
-/** A chart that has CANCEL takes it in some of its states; one that has not is stopped. */
+/** Whether the chart takes CANCEL in its current state. A chart without CANCEL is stopped. */
 const takesCancel = ({ detail, workflow }: WorkflowModel): boolean => {
   const { state: value } = detail.instance;
   const machine = workflow?.chart.machine;
@@ -173,7 +173,7 @@ ${reasonField('cancel-reason', true, 'It is kept in the audit log, and the appli
 <button type="submit" class="danger">Cancel the workflow</button></form></details>`
     : nothing;
 
-/** What its chart takes from outside in some state. Whether one counts now, the chart decides. */
+/** The events that the chart takes from outside, in any state. The chart decides at each event. */
 const eventTypes = ({ workflow }: WorkflowModel): readonly string[] =>
   (workflow?.chart.machine.events ?? []).filter((type) => {
     if (type.includes('*')) return false;

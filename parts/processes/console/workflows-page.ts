@@ -22,10 +22,10 @@ export interface WorkflowsModel {
   readonly session: ConsoleSession;
   readonly read: FormFields<WorkflowField>;
   readonly rows: readonly WorkflowRow[];
-  /** Of the next page. */
+  /** The cursor of the next page. */
   readonly next: string | undefined;
   readonly isFirst: boolean;
-  /** Of workflows, to choose from. */
+  /** The names of workflows to choose from. */
   readonly names: readonly string[];
   readonly apIds: readonly string[];
 }
@@ -53,7 +53,7 @@ ${time('to', 'until')}
   );
 };
 
-/** As the states of transactions are coloured. */
+/** The mark of a status, with the colours of the states of transactions. */
 export const statusMark = (status: string): Html => {
   const kind = { open: 'running', completed: 'done', cancelled: 'stopped' }[status] ?? status;
   return html`<span class="state ${kind}">${status}</span>`;

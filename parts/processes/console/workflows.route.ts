@@ -1,4 +1,4 @@
-/** Workflows: the list, one of them, a branch asked again, and cancel. Pages and API. */
+/** Workflows: the list, one of them, another prompt for a branch, and cancel. Pages and API. */
 import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { answer, badCursor, refuse } from '../../../src/console/answers.ts';

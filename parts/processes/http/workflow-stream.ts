@@ -10,18 +10,21 @@ import type { Workflows, WorkflowView } from '../workflows/workflows.ts';
 const maxInAll = 256;
 const maxOfOne = 16;
 /**
- * In a sandbox anyone invents an AP_ID, and sixteen of them would have all streams. So applications
- * that are not registered have a part, and of this those behind one address a part.
+ * The most streams of unregistered applications together, and of those behind one address. In a
+ * sandbox anyone can invent AP_IDs, and sixteen of them could take all streams.
  */
 const maxUnregistered = 192;
 const maxOfAddress = 64;
-/** Between two looks; longer while nothing changes. */
+/** The pauses between two reads of an instance: from the first to the longest without a change. */
 const firstPauseMs = 200;
 const maxPauseMs = 3000;
 
 const isoOf = (at: number): string => new Date(at).toISOString();
 
-/** Of the stock process: each `at` is a time. Charts of one's own publish what they like. */
+/**
+ * Writes the times of the stock process (`at`, `revokedAt`) as ISO 8601. Own charts publish any
+ * values and are not changed by it.
+ */
 const withTimes = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withTimes);
   if (typeof value !== 'object' || value === null) return value;
@@ -34,7 +37,7 @@ const withTimes = (value: unknown): unknown => {
   return Object.fromEntries(members);
 };
 
-/** Adds the `link` of each signer that has one. @param links Of signers, by step and key. */
+/** Adds its `link` to each signer that has one. */
 const withLinks = (context: unknown, links: readonly SignerLink[]): unknown => {
   const { steps = [], ...others } = context as ProcessView;
   const linkOf = (step: string, key: string) =>
@@ -51,11 +54,11 @@ const withLinks = (context: unknown, links: readonly SignerLink[]): unknown => {
 export interface SignerLink {
   readonly step: string;
   readonly key: string;
-  /** The address of the signer's page. Whoever has it can read and decline: it is never logged. */
+  /** The address of the signer's page. It lets anyone read and decline, so it is never logged. */
   readonly link: string | undefined;
 }
 
-/** The links are read after the view, so its first turn may have been in between. */
+/** Adds links and times. The links are read after the view, so a first turn may lie in between. */
 const presentProcess = ({ context, output }: WorkflowView, links: readonly SignerLink[]) => {
   const linked = context === undefined || links.length === 0 ? context : withLinks(context, links);
   return { context: withTimes(linked), output: withTimes(output) };
@@ -70,7 +73,7 @@ export const presentWorkflow = (view: WorkflowView, links: readonly SignerLink[]
 
 type Journal = NonNullable<Awaited<ReturnType<Workflows['journal']>>>;
 
-/** The path only where it is of a child. */
+/** The journal as JSON. An entry has a `path` only when it is about a child. */
 export const presentJournal = ({ entries, dropped }: Journal) => ({
   entries: entries.map(({ at, path, ...entry }) => ({
     at: isoOf(at),
@@ -108,7 +111,7 @@ export const createWorkflowStreams = (
   };
 
   return {
-    /** @param stranger The caller's address, for an application that is not registered. */
+    /** @param stranger The address of the caller of an unregistered application. */
     open: async (
       c: Context,
       apId: string,
@@ -127,7 +130,7 @@ export const createWorkflowStreams = (
             ];
       return openStream(c, apId, (stream) => tell(stream, look), { within });
     },
-    /** Ends all of them, and lets no new one begin. */
+    /** Ends all streams, and lets no new one begin. */
     close: (): void => stopped.abort(),
   };
 };

@@ -1,8 +1,8 @@
 /**
  * Workflows over HTTP: an application starts instances, looks at them, sends events and cancels.
  *
- * How it proves itself: application-route.ts. A start is new work for the admission. Instances of
- * others, unknown ones and those whose retention is over are answered alike.
+ * application-route.ts authenticates the application. A start is new work for the admission.
+ * Instances of others, unknown ones and those whose retention is over get the same answer.
  */
 import { Hono } from 'hono';
 import { z } from 'zod';

@@ -103,7 +103,7 @@
   const stale = document.getElementById('stale');
   const staleReason = stale.querySelector('[role="alert"]');
   const staleAge = stale.querySelector('span');
-  /** Why the page is not live, by who has found out; empty where nothing is wrong. */
+  /** The problems that keep the page from being live, by the check that found them; else empty. */
   const troubles = { page: '', check: '' };
   let shownAt = Date.now();
   let aging;

@@ -30,13 +30,13 @@ const readable: readonly RegExp[] = [
   /^\/api\/queues\/[^/]+\/[^/]+\/logs$/,
 ];
 
-/** In its page: links to other servers (fonts), and inline styles, which our policy forbids. */
+/** Parts of its page that are removed: links to other servers (fonts), and inline styles. */
 const unwanted = /<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>|<style>[^<]*<\/style>| style="[^"]*"/g;
 
-/** The names of its files contain a hash, except for icons. */
+/** Time for which files are cached. Their names contain a hash, except for icons. */
 const fileSeconds = 86_400;
 
-/** On one page of the board. */
+/** The most jobs on one page of the board. */
 const maxJobs = 100;
 
 const jobAnswer = z.looseObject({ job: z.looseObject({}) });
@@ -70,7 +70,7 @@ export const createBoardRoutes = (
     await next();
     if (c.res.status !== 200 || !isSignatures(queue)) return;
     const told = jobAnswer.safeParse(await c.res.clone().json()).data;
-    // Another answer about the queue, at an address of the same form.
+    // Other answers about the queue have an address of the same form.
     if (told === undefined) return;
     const data = await details.read(job, c.get('session'));
     if (data !== undefined) c.res = answer({ ...told, job: { ...told.job, data } });
@@ -92,7 +92,7 @@ export const createBoardRoutes = (
     if (answered.status >= 500) {
       // Throws when Redis is away, which the console answers everywhere alike.
       await deps.redis.ping();
-      // Its own answer may quote Redis.
+      // The answer of bull-board may quote Redis, so it is replaced.
       deps.log.trouble(new Error(`The queue board has answered ${answered.status}`));
       return refuse(500, 'trouble', 'This cannot be shown at the moment');
     }

@@ -11,7 +11,7 @@ import type { ConsoleDeps } from '../deps.ts';
 import { type BoardQueue, queuePrefix, transactionPageOf } from './board-part.ts';
 import { redactJob } from './shown-job.ts';
 
-/** The clock of the console, and of the log. */
+/** The format of times: UTC, like in the console and the log. */
 const utc = {
   ...({
     day: 'numeric',

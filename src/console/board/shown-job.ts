@@ -1,7 +1,7 @@
 /**
- * A job as the queue board lists it. A transaction shows what its row in the console's list shows;
- * other jobs show the members of the schemas below. Numbers and faults depend on the role. The
- * members are an allow list, so that a member of a later release is not shown by accident.
+ * The form of a job on the queue board. A transaction shows the same as its row in the console's
+ * list; other jobs show the members of the schemas below. Numbers and faults depend on the role.
+ * The members are an allow list, so that a member of a later release is not shown by accident.
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const otherSchema = z.object({
   timeoutSeconds: optional(z.number()),
 });
 
-/** A bulk. Its reason is free text. */
+/** A bulk, without its reason, which is free text. */
 const bulkSchema = z.object({
   kind: z.string().default('replay'),
   by: z.string(),

@@ -12,7 +12,7 @@ const own: Schemes = {
 const read = (name: string): string =>
   readFileSync(new URL(`../assets/${name}`, import.meta.url), 'utf8');
 
-/** By the last part of their path. */
+/** The files, by the last part of their path. */
 export const assets = {
   'console.css': [
     'text/css; charset=utf-8',

@@ -8,7 +8,7 @@ import { createFields, filterForm } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import { fullTime, type Html, linkTo, nothing, pagedList, timeOf } from './markup.ts';
 
-/** Where there is a page about the target. */
+/** The kind of page about the target, for actions that have one. */
 const subjects: Readonly<Partial<Record<AuditAction, Parameters<typeof linkTo>[0]>>> = {
   replay: 'transactions',
   cancel: 'transactions',
@@ -23,8 +23,7 @@ const targetCell = ({ action, target = '' }: AuditEntry, { actions }: Frame): st
   const subject =
     target === '' ? undefined : (subjects[action as AuditAction] ?? actions[action]?.target);
   if (subject === undefined) return target;
-  // Transactions and workflows are viewed. No id of a transaction has a dash, and each of a
-  // workflow has.
+  // A viewed target is a transaction or a workflow. Only the ids of workflows have a dash.
   return linkTo(
     action === 'view-sensitive' && target.includes('-') ? 'workflows' : subject,
     target,
@@ -44,7 +43,7 @@ export const auditPage = (
   form: FilterForm<'who' | 'action' | 'target'>,
   { entries, cursor: next }: AuditPage,
   isFirst: boolean,
-  /** To choose from. */
+  /** The actions to choose from. */
   actions: readonly string[],
 ): string => {
   const { input, select } = createFields({ form, problems: {} });

@@ -1,11 +1,11 @@
 /**
- * The page between a button and an order that cannot be undone: what will happen, and to whom.
+ * The page before an order that cannot be undone. It shows the consequences and the target.
  *
  * The button posts to the address of the order. Without `confirmed=yes`, which only the form of
  * this page has, the route answers with this page and changes nothing, so it works without script
- * and also with a form of an older page. No reason is chosen beforehand: a suggested one becomes
- * the recorded one. Not behind it are the stop of a bulk, which is the emergency brake, and a
- * cancel, whose form is opened on purpose and demands a reason that is typed.
+ * and also with a form of an older page. No reason is preselected, because it would mostly be
+ * recorded unchanged. Two orders do not use this page: the stop of a bulk, which must be quick, and
+ * a cancel, whose form requires a typed reason.
  */
 import { html } from 'hono/html';
 import type { ConsoleSession } from '../deps.ts';
@@ -17,26 +17,26 @@ export interface Confirmation {
   readonly current: NonNullable<PageParts['current']>;
   /** A question: `Remove the user nora?` */
   readonly title: string;
-  /** To whom, or to what, it happens. */
+  /** Facts about the person or the thing that the order is about. */
   readonly about: readonly (readonly [name: string, value: string | Html | undefined])[];
-  /** What will happen, each a sentence. */
+  /** The consequences, each a sentence. */
   readonly consequences: readonly string[];
-  /** The order's address, and what it is sent besides the session's token. */
+  /** The address of the order. `fields` are sent with it, beside the token of the session. */
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** What the person has to say. */
+  /** Fields that the person must fill in. */
   readonly asks?: Html;
   readonly button: string;
-  /** Where *Back* leads. */
+  /** The target of the link *Back*. */
   readonly back: string;
   readonly problem?: string | undefined;
 }
 
-/** Whether the form comes from the page between. */
+/** Whether the form comes from the confirmation page. */
 export const isConfirmed = (form: Readonly<Partial<Record<string, string>>>): boolean =>
   form.confirmed === 'yes';
 
-/** A choice that has to be made. */
+/** A required choice, without a preselected value. */
 export const choiceField = (
   name: string,
   label: string,
@@ -45,7 +45,7 @@ export const choiceField = (
 ): Html =>
   html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}" required${invalid(isWrong)}><option value="">Choose …</option>${options(choices, undefined)}</select></div>`;
 
-/** What the person says in their own words. */
+/** The field for a reason in the person's own words. */
 export const whyField = (isNeeded: boolean, value = '', isWrong = false): Html =>
   html`<div class="field"><label for="why">Why, for the audit log${isNeeded ? '' : ' (optional)'}</label><input id="why" name="why" type="text" maxlength="500" autocomplete="off" value="${value}"${isNeeded ? html` required` : nothing}${invalid(isWrong)}></div>`;
 

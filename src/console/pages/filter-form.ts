@@ -1,4 +1,4 @@
-/** The form above a list, which narrows it. */
+/** The filter form above a list. */
 import { html } from 'hono/html';
 import { clockOf } from '../clock.ts';
 import type { FilterForm, FormFields } from '../filter.ts';
@@ -7,7 +7,9 @@ import { type Html, hiddenFields, nothing, options } from './markup.ts';
 
 type Choices = Parameters<typeof options>[0];
 
-/** Its controls. An error stands beside its field. @param times As the reader has chosen them. */
+/**
+ * The controls of a filter form, with errors beside fields. @param times The reader's time zone.
+ */
 export const createFields = <Field extends string>(
   { form, problems }: FormFields<Field>,
   times = 'UTC',
@@ -29,7 +31,7 @@ export const createFields = <Field extends string>(
   const input = (more: Html) => (attributes: Html, value: string) =>
     html`<input ${attributes} autocomplete="off" spellcheck="false" value="${value}"${more}>`;
   return {
-    /** Says in which zone the times of the form are. */
+    /** The hidden field that names the zone of the times in the form. */
     zone: (): Html => hiddenFields(clock.zone === 'UTC' ? {} : { zone: clock.zone }),
     input: (name: Field, label: string, more = nothing): Html => field(name, label, input(more)),
     select: (name: Field, label: string, choices: Choices): Html =>
@@ -40,7 +42,7 @@ export const createFields = <Field extends string>(
         const all = known || value === '' ? choices : [...choices, value];
         return html`<select ${attributes}><option value="">Any</option>${options(all, value)}</select>`;
       }),
-    /** Shown as browsers write it into a field, in the zone that the reader has chosen. */
+    /** A field for a time, in the reader's zone and the form of browsers. */
     time: (name: Field, label: string): Html =>
       field(name, `${label} (${clock.zone})`, (attributes, value) => {
         const { data } = time.safeParse(value);
@@ -53,7 +55,7 @@ export const createFields = <Field extends string>(
 export const listOf = (id: string, values: readonly string[]): Html =>
   html`<datalist id="${id}">${values.map((value) => html`<option value="${value}"></option>`)}</datalist>`;
 
-/** @param more Fields that are rarely wanted. */
+/** @param more Fields that are rarely needed. */
 export const filterForm = (
   {
     path,

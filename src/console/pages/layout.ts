@@ -13,7 +13,7 @@ export interface PageParts {
   readonly session?: Omit<ConsoleSession, 'id'> | undefined;
   /** The name of a section, or `tokens`. */
   readonly current?: string;
-  /** How the page is updated: every few seconds, and at events of a stream. */
+  /** The updates of the page: every few seconds, and at events of a stream. */
   readonly live?:
     | {
         readonly everySeconds: number;
@@ -58,7 +58,7 @@ const liveAttributes = (live: PageParts['live']): Html =>
     ? nothing
     : html` data-every="${live.everySeconds}"${live.events === undefined ? '' : html` data-events="${live.events}"`}`;
 
-/** Shown by the script at the top of a live page that is not live at the moment. */
+/** The banner that the script shows on a live page while its updates do not work. */
 const notLive: Html = html`<div class="banner bad" id="stale" hidden><p><strong role="alert"></strong></p><p>What is shown is <span></span> old.</p></div>
 `;
 

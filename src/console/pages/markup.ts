@@ -10,7 +10,9 @@ export const nothing: Html = html``;
 export const breakable = (text: string): Html =>
   html`${text.split(/(?<=_)/).map((word) => html`${word}<wbr>`)}`;
 
-/** UTC, as in the logs. Empty where the value is no time: other programs write jobs too. */
+/**
+ * A time in UTC, like in logs; empty for a value that is no time, because others write jobs, too.
+ */
 const iso = (at: number): string => {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();
@@ -18,10 +20,10 @@ const iso = (at: number): string => {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `2026-11-21 14:03:09.120`. */
+/** A time in UTC as `2026-11-21 14:03:09.120`. */
 export const fullTime = clockOf('UTC').write;
 
-/** `21 Nov 14:03:09`, for lists. @param full As {@link fullTime} writes it. */
+/** A time for lists: `21 Nov 14:03:09`. @param full The text of {@link fullTime}. */
 export const shorten = (full: string): string =>
   full === ''
     ? ''
@@ -29,7 +31,7 @@ export const shorten = (full: string): string =>
 
 const shortTime = (at: number): string => shorten(fullTime(at));
 
-/** The layout writes it in the reader's zone: {@link timesIn}. */
+/** A time element. The layout rewrites it in the reader's zone ({@link timesIn}). */
 export const timeOf = (at: number, text = shortTime(at)): Html =>
   html`<time datetime="${iso(at)}" title="${fullTime(at)} UTC">${text}</time>`;
 
@@ -42,7 +44,7 @@ const roughly = (ms: number): string => {
     : `${Math.floor(seconds / 86_400)} days`;
 };
 
-/** Writes the times of a page anew. @param times `UTC`, `relative` or a time zone. */
+/** Rewrites the times of a page. @param times `UTC`, `relative` or a time zone. */
 export const timesIn = (page: string, times: string, now: number): string => {
   const isRelative = times === 'relative';
   const clock = clockOf(times);
@@ -55,7 +57,7 @@ export const timesIn = (page: string, times: string, now: number): string => {
   });
 };
 
-/** `840 ms`, `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
+/** A duration in words: `840 ms`, `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
 export const duration = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -66,11 +68,11 @@ export const duration = (ms: number): string => {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 };
 
-/** With thin spaces: 12 345. */
+/** A number with thin spaces: 12 345. */
 export const count = (number: number): string =>
   String(number).replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
 
-/** `1 transaction`, `12 transactions`. */
+/** A number with its noun: `1 transaction`, `12 transactions`. */
 export const counted = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`;
 
@@ -79,21 +81,21 @@ export const hiddenFields = (fields: Readonly<Record<string, string | number | u
 
 export const csrfField = (csrf: string): Html => hiddenFields({ csrf });
 
-/** `?state=failed&…` without what is empty, or nothing. */
+/** The query `?state=failed&…` without empty fields; an empty text when all are empty. */
 export const queryOf = (fields: Readonly<Record<string, string | undefined>>): string => {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value) given.set(name, value);
   return given.size === 0 ? '' : `?${given}`;
 };
 
-/** To the page of one. */
+/** A link to the page of one transaction, workflow or replay. */
 export const linkTo = (
   subject: 'transactions' | 'workflows' | 'replays',
   id: string,
   text = id,
 ): Html => html`<a class="code" href="/admin/${subject}/${encodeURIComponent(id)}">${text}</a>`;
 
-/** @param choices Values, or values with what is shown for them. */
+/** @param choices Values, or values with their labels. */
 export const options = (
   choices: readonly (string | readonly [value: string, label: string])[],
   chosen: string | undefined,
@@ -128,7 +130,7 @@ export const tiles = (...all: readonly (Tile | undefined)[]): Html =>
     return html`<div><dt>${label}</dt><dd>${value}${more === '' ? nothing : html` <small>${more}</small>`}</dd></div>`;
   })}</dl>`;
 
-/** Names without a value are left out. */
+/** A list of facts. Names without a value are left out. */
 export const facts = (
   ...all: readonly (readonly [name: string, value: Content | undefined])[]
 ): Html =>
@@ -137,13 +139,14 @@ export const facts = (
   )}</dl>`;
 
 /**
- * A column's label. `number`: its cells are aligned to the right; `unseen`: for screen readers
- * alone; `pick`: its cells are boxes.
+ * The label of a column. `number`: its cells are aligned to the right; `unseen`: only screen
+ * readers get it; `pick`: its cells are boxes.
  */
 export type Heading = string | readonly [label: string | Html, kind: 'number' | 'unseen' | 'pick'];
 
 /**
- * A table that narrow screens show as cards. @param order Of a live list: see assets/console.js.
+ * A table that narrow screens show as cards. @param order The order of a live list
+ * (assets/console.js).
  */
 export const cardTable = (
   caption: string,
@@ -178,9 +181,9 @@ export interface PagedList {
   readonly isFirst: boolean;
   /** Cursor of the next page. */
   readonly next: string | undefined;
-  /** What is listed: `workflow`; with its plural where that is another than with an s. */
+  /** The noun of the rows: `workflow`; with its plural if that does not just add an s. */
   readonly what: readonly [one: string, many?: string];
-  /** Of all pages, where it is known. */
+  /** The number of rows on all pages, if it is known. */
   readonly total?: number | undefined;
   readonly action?: Html;
   readonly caption: string;

@@ -46,8 +46,8 @@ const ownNotice = (name: string): NoticeText | undefined => {
 };
 
 /**
- * @param name Of the address; anything may stand there.
- * @param frame That of the session, for notices of parts.
+ * @param name The name in the address, which may be any text.
+ * @param frame The frame of the session, which has the notices of parts.
  */
 export const readNotice = (
   name: string | undefined,

@@ -34,19 +34,19 @@ export const niceTop = (max: number): number => {
   return step * power;
 };
 
-/** `50k`. */
+/** The text of a mark on an axis: `50k`. */
 const axisText = (mark: number): string =>
   mark >= 10_000 ? `${count(mark / 1000)}k` : count(mark);
 
 const size = { width: 640, height: 190, left: 52, right: 6, top: 16, bottom: 32 } as const;
 
-/** `14:03`, with the day for a long period. */
+/** The text of a time on an axis: `14:03`, with the day for a long period. */
 const tickText = (at: number, spanMs: number, clock: Clock): string => {
   const text = shorten(clock.write(at));
   return spanMs > 20 * 3_600_000 ? text.slice(0, -3) : (text.split(' ').at(-1)?.slice(0, 5) ?? '');
 };
 
-/** Ends as stacked bars, submissions as a line. */
+/** The chart of a series: ends as stacked bars, submissions as a line. */
 const rateChart = (series: readonly OverviewPart[], label: string, clock: Clock): Html => {
   const { width, height, left, right, top, bottom } = size;
   const max = niceTop(
@@ -92,7 +92,7 @@ const rateLegend: Html = html`<ul class="legend"><li><svg viewBox="0 0 10 10" ar
 const listOf = (from: number, to?: number, fields: Readonly<Record<string, string>> = {}): string =>
   `/admin/transactions${queryOf({ ...fields, from: fieldTime(from), to: to === undefined ? undefined : fieldTime(to) })}`;
 
-/** Only the parts with numbers. */
+/** The table of a series, without empty parts. */
 const rateTable = (series: readonly OverviewPart[], id: string, clock: Clock): Html => {
   const busy = series
     .map((part, index) => ({ ...part, to: series[index + 1]?.at }))
@@ -114,7 +114,7 @@ const shareBar = (share: number): Html =>
 const percent = (part: number, all: number): string =>
   all === 0 ? '—' : `${((part / all) * 100).toFixed(part === all ? 0 : 1)} %`;
 
-/** Per second, or per minute for low rates. */
+/** A rate per second; low rates per minute. */
 const rate = (number: number, ms: number): string => {
   const perSecond = number / Math.max(1, ms / 1000);
   if (perSecond >= 10) return `${count(Math.round(perSecond))}/s`;
@@ -144,7 +144,7 @@ export type Range = keyof typeof ranges;
 export interface Period {
   readonly range: Range;
   readonly overview: Overview;
-  /** Requests; undefined where they are not counted for so long. */
+  /** Refused requests; undefined for a period for which they are not counted. */
   readonly refused?: number | undefined;
 }
 
@@ -186,12 +186,12 @@ ${tiles(
 
 export interface OverviewModel {
   readonly session: ConsoleSession;
-  /** At least one. */
+  /** The shown periods, at least one. */
   readonly periods: readonly Period[];
   readonly processes: readonly ProcessReport[];
-  /** Of parts. */
+  /** The tiles of parts. */
   readonly tiles: readonly Tile[];
-  /** Undefined for the usual ones. */
+  /** The chosen range; undefined for the default periods. */
   readonly range: Range | undefined;
   readonly now: number;
 }

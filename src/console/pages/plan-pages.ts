@@ -1,4 +1,4 @@
-/** The plan of a bulk: numbers, people, what is left out, and the order form. */
+/** The plan of a bulk: counts, people, left out transactions, and the order form. */
 import { html } from 'hono/html';
 import { secondsOfOne } from '../../operators/prompt-limit.ts';
 import type { BulkKind, ReplayPlan } from '../../operators/replays.ts';
@@ -27,16 +27,16 @@ import { noticeBanner } from './notices.ts';
 import { faultName } from './replays-page.ts';
 import { transactionTable } from './transactions-page.ts';
 
-/** What every form of an order has. */
+/** The members of every order form. */
 export interface Order {
   readonly session: ConsoleSession;
-  /** As they were written. */
+  /** The unparsed text of the field; the same for `perSecond`. */
   readonly reason: string;
   readonly perSecond: string;
   readonly problem: string | undefined;
 }
 
-/** Reason and rate. */
+/** The fields for reason and rate. */
 export const orderFields = (
   { problem, reason, perSecond }: Order,
   isNeeded: boolean,
@@ -46,7 +46,7 @@ export const orderFields = (
 ): Html => html`${reasonField('reason', isNeeded, 'It is kept in the audit log.', reason, problem === 'reason')}
 <div class="field"><label for="perSecond">${rateLabel}</label><input id="perSecond" name="perSecond" type="number" min="${min}" max="${max}" step="any" required value="${perSecond}"${invalid(problem === 'rate')} aria-describedby="rate-hint"><span class="hint" id="rate-hint">${rateHint}</span></div>`;
 
-/** The most frequent first. */
+/** The entries of counts, the most frequent first. */
 export const byNumber = (counts: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(counts).toSorted(([, a], [, b]) => b - a);
 
@@ -56,11 +56,11 @@ export const nothingToDo = (back: string): Html =>
 export interface PlanModel extends Order {
   readonly kind: BulkKind;
   readonly form: FilterForm;
-  /** Instead of a filter: what was selected in the list. */
+  /** The ids that were selected in the list, instead of a filter. */
   readonly ids: readonly string[];
-  /** What the role may see. */
+  /** The part of the plan that the role may see. */
   readonly plan: ShownPlan;
-  /** `more`, `nothing`: the plan has changed since it was shown. */
+  /** The error of the order. `more`, `nothing`: the plan has changed since it was shown. */
   readonly problem: 'role' | 'reason' | 'rate' | 'more' | 'nothing' | undefined;
 }
 
@@ -76,7 +76,7 @@ const refusals = {
   unknown: 'Not known any more',
 } as const satisfies Record<keyof ReplayPlan['refused'], string>;
 
-/** What differs between the two orders. */
+/** The texts that differ between the two orders. */
 const words = {
   replay: {
     title: 'Plan a replay',
@@ -107,10 +107,10 @@ const words = {
 } as const satisfies Record<BulkKind, object>;
 
 /**
- * How long an order lasts. It names the rate, because the field beside it can be changed; the
- * script follows the field.
+ * The text with the duration of an order. It names the rate, because the field beside it can be
+ * changed. The script updates it with the field.
  *
- * @param leastSeconds At whatever rate.
+ * @param leastSeconds The least duration, at any rate.
  */
 export const lasting = (
   what: string,

@@ -1,4 +1,4 @@
-/** Refused requests: how many by application and reason, and the latest. */
+/** Refused requests: counts by application and reason, and the latest requests. */
 import { html } from 'hono/html';
 import type { Refusals } from '../../history/refusals.ts';
 import type { ConsoleSession } from '../deps.ts';
@@ -20,7 +20,7 @@ const countRow = (refused: Refusals['counts'][number]): Html =>
 const latestRow = (refused: Refusals['latest'][number]): Html =>
   html`<tr role="row"><th scope="row" role="rowheader" class="nowrap">${timeOf(refused.at)}</th><td role="cell">${application(refused)}</td><td role="cell">${refused.operation ?? ''}</td><td role="cell">${fault(refused)}</td><td role="cell" class="wide">${refused.detail}</td><td role="cell" class="number" data-label="requests">${count(refused.count)}</td></tr>`;
 
-/** @param apId Of these requests alone. */
+/** @param apId The application, if only its requests are shown. */
 export const refusalsPage = (
   session: ConsoleSession,
   { counts, latest }: Refusals,

@@ -27,7 +27,7 @@ import {
 } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
 
-/** @param code As a key or a number. */
+/** The name of a fault. @param code Its code, as a key or a number. */
 export const faultName = (code: string | number): string =>
   isFaultCode(Number(code))
     ? `${code} ${faultTable[Number(code) as FaultCode].reason}`
@@ -76,7 +76,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
 export interface ReplayModel {
   readonly session: ConsoleSession;
   readonly report: BulkReport;
-  /** Index of the first transaction on the page. */
+  /** The index of the first transaction on the page. */
   readonly from: number;
   readonly notice: Notice | undefined;
 }

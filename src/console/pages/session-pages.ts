@@ -7,7 +7,7 @@ import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import { banner, csrfField, type Html, nothing, options } from './markup.ts';
 
-/** Of a login by link: `limited` and `expired`. */
+/** The problem of a login. `limited` and `expired` belong to a login by link. */
 interface LoginTrouble {
   readonly way: LoginWay | 'link';
   readonly problem?: LoginProblem | 'limited' | 'expired' | undefined;
@@ -47,7 +47,7 @@ const problems: Readonly<
   away: ['Not possible now', 'The login with the phone does not answer. Try again in a moment.'],
 };
 
-/** Where the provider of the organisation is meant, and not the phone. */
+/** The texts of problems for a login at the provider of the organisation. */
 const providerProblems: typeof problems = {
   ...problems,
   failed: [
@@ -65,7 +65,7 @@ const problemBanner = ({ way, problem }: LoginTrouble): Html =>
     ? nothing
     : banner('bad', ...(way === 'provider' ? providerProblems : problems)[problem]);
 
-/** Says nothing that the documentation does not say to anybody. */
+/** The hint how to get in. It contains nothing that is not in the public documentation. */
 const wayIn = (sandbox: boolean, hasOther: boolean): Html => {
   const link = html`<code class="secret">npx paraph users link local</code>`;
   if (sandbox) {
@@ -91,7 +91,7 @@ ${phoneAddress === undefined ? nothing : html`<p><a class="button${provider === 
 ${wayIn(sandbox, provider !== undefined || phoneAddress !== undefined)}</div>`,
   });
 
-/** Leads on by the header `Refresh`, or by its link. */
+/** The page after a login. It leads on by the header `Refresh`, or by its link. */
 export const enteredPage = ({
   name,
   next,
@@ -104,7 +104,7 @@ export const enteredPage = ({
     main: html`<div class="card"><h1>You are in, ${name}</h1><p><a class="button" href="${next}">To the console</a></p></div>`,
   });
 
-/** For a person who has logged in with a phone, but is no user. */
+/** The page for a person who has logged in with a phone, but is no user. */
 export const strangerPage = ({ subject }: { readonly subject: string }): string =>
   layOut({
     title: 'No user of this console',
@@ -118,7 +118,7 @@ export const strangerPage = ({ subject }: { readonly subject: string }): string 
 <p><a href="/admin/login">Log in another way</a></p></div>`,
   });
 
-/** For a person whom the provider of the organisation knows, and who has no role here. */
+/** The page for a person who has logged in at the organisation's provider, but has no role here. */
 export const outsiderPage = ({
   person,
   settings: { issuer, nameClaim, roleClaim, roles },
@@ -146,7 +146,9 @@ ${what}
   });
 };
 
-/** A button, so that programs that preview links do not use it up. */
+/**
+ * The page of a login link. It has a button, because programs preview links and would use it up.
+ */
 export const linkPage = ({ token }: { readonly token: string }): string =>
   layOut({
     title: 'Log in by link',
@@ -158,7 +160,7 @@ export const linkPage = ({ token }: { readonly token: string }): string =>
 </form></div>`,
   });
 
-/** For a browser without scripts, which cannot say its time zone. */
+/** The page for a browser without scripts, which cannot send its time zone. */
 export const timeZonePage = (session: ConsoleSession): string =>
   layOut({
     title: 'Time zone',

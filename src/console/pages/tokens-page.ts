@@ -1,4 +1,4 @@
-/** Bearer tokens: a user's own, for admins all. */
+/** The page of bearer tokens: the user's own, for an admin all. */
 import { html } from 'hono/html';
 import { includesRole, type Role } from '../../operators/operator.ts';
 import { type IssuedToken, maxTokens, type TokenView } from '../../operators/tokens.ts';
@@ -30,7 +30,7 @@ export interface TokensModel {
     | 'days'
     | Extract<IssuedToken, { refused: unknown }>['refused']
     | undefined;
-  /** A new token. Shown once. */
+  /** A new token, which is shown once. */
   readonly secret?: { readonly name: string; readonly token: string } | undefined;
 }
 
@@ -46,13 +46,13 @@ const problems: Readonly<Record<NonNullable<TokensModel['problem']>, string>> = 
   'too-often': 'You have made many just now. Wait a minute.',
 };
 
-/** `2026-11-21`: tokens live for months. */
+/** The day of a time, `2026-11-21`: tokens are valid for months. */
 const dayOf = (at: number): string => fullTime(at).slice(0, 10);
 
 const row = ({ id, name, label, createdAt, expiresAt }: TokenView, csrf: Html): Html =>
   html`<tr role="row"><th scope="row" role="rowheader" class="first"><strong>${label}</strong></th><td role="cell">${name}</td><td role="cell" class="nowrap" data-label="made">${timeOf(createdAt, dayOf(createdAt))}</td><td role="cell" class="nowrap" data-label="until">${timeOf(expiresAt, dayOf(expiresAt))}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/tokens/${encodeURIComponent(id)}/revoke">${csrf}<button type="submit" class="plain small danger" aria-label="End the token ${label} of ${name}">End it …</button></form></td></tr>`;
 
-/** `local`, and people of an OpenID provider, are no users. */
+/** The text without owners: `local` and people of an OpenID provider are no users. */
 const noOwner = (role: Role): Html =>
   includesRole(role, 'admin')
     ? html`<p>A token acts for a user, and there are no users yet.</p>`

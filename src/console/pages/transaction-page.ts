@@ -32,7 +32,7 @@ export interface TransactionModel {
   readonly session: ConsoleSession;
   readonly detail: TransactionDetail;
   readonly offer: ReplayOffer;
-  /** Of parts, by the names of their regions. */
+  /** The sections of parts, by the names of their regions. */
   readonly sections: readonly { readonly name: string; readonly html: Html }[];
   readonly notice: Notice | undefined;
 }
@@ -79,7 +79,7 @@ const timelineItem = (
 
 type ToldState = Extract<TimelineEntry, { kind: 'state' }>;
 
-/** Side by side, when there are several: when each began, what it waited for, how it ended. */
+/** The attempts side by side, when there are several: begin, waiting time, end. */
 const attemptsSection = (told: readonly ToldState[]): Html => {
   const numbers = [...new Set(told.map(({ attempt }) => attempt))];
   const attempts = numbers.map((number) => told.filter(({ attempt }) => attempt === number));

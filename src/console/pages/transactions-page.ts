@@ -30,10 +30,10 @@ import { type Notice, noticeBanner } from './notices.ts';
 export interface TransactionsModel {
   readonly session: ConsoleSession;
   readonly read: ReadFilter;
-  /** As the role may see them. */
+  /** The rows, redacted for the role. */
   readonly rows: readonly ShownRow[];
   readonly total: number | undefined;
-  /** Of the next page. */
+  /** The cursor of the next page. */
   readonly next: string | undefined;
   readonly isFirst: boolean;
   /** AP_IDs and numbers to choose from. */
@@ -80,12 +80,12 @@ const cut = (text: string): Html => html`<span class="cut" title="${text}">${tex
 interface Column {
   readonly heading: Heading;
   readonly classes?: string;
-  /** Before the value, where there are no headings. */
+  /** The label before the value on screens without headings. */
   readonly label?: string;
   readonly value: (row: ShownRow) => Html | string;
 }
 
-/** Besides the id, which is always shown, because it is the link. In the order of the page. */
+/** The columns beside the id, in the order of the page. The id is always shown, as the link. */
 const columns = {
   time: { heading: 'Time', classes: 'nowrap', value: ({ submittedAt }) => timeOf(submittedAt) },
   application: { heading: 'Application', value: ({ apId }) => cut(apId || '—') },
@@ -136,7 +136,7 @@ const chosenColumns = ({ view }: ConsoleSession): readonly ColumnName[] =>
 const cell = ({ classes = '', label, value }: Column, row: ShownRow): Html =>
   html`<td role="cell" class="${classes}"${label === undefined ? '' : html` data-label="${label}"`}>${value(row)}</td>`;
 
-/** The script shows it. */
+/** The box that selects all rows. The script makes it visible. */
 const pickAll = html`<label for="pick-all" class="unseen">Select all on this page</label><input id="pick-all" type="checkbox" hidden>`;
 
 const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: boolean): Html => {
@@ -156,7 +156,7 @@ export const transactionTable = (
     rows.map((row) => transactionRow(row, names, false)),
   )}</div>`;
 
-/** What the filter may find is replayed when it has failed, and cancelled when it is open. */
+/** The possible bulks for the filter: failed transactions are replayed, open ones cancelled. */
 const possibleOrders = ({ session, read: { form } }: TransactionsModel): readonly BulkKind[] => {
   if (!includesRole(session.operator.role, 'operator')) return [];
   if (form.state === undefined) return ['replay', 'cancel'];
@@ -169,12 +169,12 @@ const orderNames = {
   cancel: ['Cancel', 'what is open of these'],
 };
 
-/** Of the selected rows, and of all that the filter finds. */
+/** The buttons for bulks of the selected rows, and of all rows of the filter. */
 const orders = (model: TransactionsModel): Html => {
   const { state, ...form } = model.read.form;
   const kinds = possibleOrders(model);
   if (kinds.length === 0) return nothing;
-  // A plan is of all failed or of all open ones, so not of those in one of the open states.
+  // A plan is for all failed or all open transactions, not for a single open state.
   const ofAll = kinds.filter(() => state === undefined || state === 'failed' || state === 'open');
   return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan">${hiddenFields(model.read.form)}<input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
     (kind) =>
@@ -192,7 +192,7 @@ const savedFilters = ({ session: { view } }: TransactionsModel): Html =>
         ({ name, query }) => html`<li><a href="/admin/transactions?${query}">${name}</a></li>`,
       )}</ul></nav>`;
 
-/** Export, columns, saved filters. */
+/** The forms for export, columns and saved filters. */
 const viewForms = (model: TransactionsModel): Html => {
   const { session, read } = model;
   const csrf = csrfField(session.csrf);

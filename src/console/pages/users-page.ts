@@ -19,7 +19,7 @@ import { type Notice, noticeBanner } from './notices.ts';
 
 /** A user without secrets. */
 export type ShownUser = Pick<User, 'name' | 'role' | 'origin'> & {
-  /** What its phone is known by; null without a phone. */
+  /** The subject of the login with the phone; null without a phone. */
   readonly oidcSubject: string | null;
 };
 
@@ -28,7 +28,7 @@ export interface UsersModel {
   readonly users: readonly ShownUser[];
   readonly notice?: Notice | undefined;
   readonly problem?: UserError | 'exists' | 'bad-phone' | undefined;
-  /** Logins with the phone are on. */
+  /** Whether logins with the phone are enabled. */
   readonly phones: boolean;
 }
 
@@ -100,13 +100,13 @@ export interface UserOrderModel {
   readonly session: ConsoleSession;
   readonly user: ShownUser;
   readonly order: UserOrder;
-  /** The new role, or the phone as it was written. */
+  /** The new role, or the unparsed text of the phone. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What the tokens of the user are for. */
+  /** The labels of the user's tokens. */
   readonly tokens: readonly string[];
 }
 
-/** What differs between the orders: the question, what happens, and the button. */
+/** The texts of the orders: the question, the consequences, and the button. */
 const userOrders: Readonly<
   Record<
     UserOrder,

@@ -3,12 +3,12 @@
  * operator's organisation (console-login/).
  *
  * A login link opens a page with a button, because programs that preview links would use it up
- * otherwise. The forms of a login have no session and so no CSRF token; the browser's headers say
- * where they come from.
+ * otherwise. The forms of a login have no session and so no CSRF token; the headers of the browser
+ * give their origin.
  *
  * The state of a login at a provider is in Redis; a cookie of the browser refers to it. An answer
- * counts once, and only in the browser that began that login, so that no link can log anybody in.
- * An answer to another login changes nothing, so that no link can end a login.
+ * counts once, and only in the browser that began that login, so that no link can log in another
+ * person. An answer to another login changes nothing, so that no link can end a login.
  */
 import { type Context, Hono } from 'hono';
 import type { CodeLogin } from '../../console-login/code-login.ts';
@@ -41,7 +41,7 @@ import {
 
 type ConsoleContext = Context<ConsoleEnvironment>;
 
-/** The page after a login, unless another one was wanted. */
+/** The page after a login, unless another one was requested. */
 const home = '/admin';
 const paths = { phone: '/admin/login/oidc', provider: '/admin/login/provider' } as const;
 const callbackPaths = { phone: consoleCallbackPath, provider: providerCallbackPath } as const;
@@ -70,8 +70,8 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     operators.sessionOf(readSessionCookie(c.req.header('cookie')));
 
   /**
-   * Without a user who has a phone, the page would only let strangers send prompts to phones. A
-   * sandbox offers it always.
+   * Whether the login with the phone is offered. Without a user with a phone it would only let
+   * strangers send prompts to phones. A sandbox always offers it.
    */
   const offersPhone = async (): Promise<boolean> =>
     phoneLogin !== undefined &&
@@ -84,7 +84,7 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
     problem?: LoginModel['problem'],
     status: 200 | 401 | 429 = 200,
   ) => {
-    // At the public address: the provider redirects there, so the cookie must belong to it.
+    // The login begins at the public address: the provider redirects there, so its cookie counts.
     const addressFor = (way: LoginWay): string =>
       `${publicUrl()}${paths[way]}${queryOf({ next: nextField(next) })}`;
     const model = {
@@ -166,7 +166,7 @@ export const createLoginRoutes = (deps: ConsoleDeps): Hono<ConsoleEnvironment> =
 
   type Claims = Parameters<typeof operators.logInByProvider>[0];
 
-  /** The two requests of a login at a provider: to it, and back from it. */
+  /** Adds the two routes of a login at a provider: to the provider, and back. */
   const addWay = (
     way: LoginWay,
     login: Pick<CodeLogin, 'begin' | 'readReturned'>,

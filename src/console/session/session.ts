@@ -22,16 +22,17 @@ type ConsoleContext = Context<ConsoleEnvironment>;
 const isBoard = (path: string): boolean =>
   path === '/admin/queues' || path.startsWith('/admin/queues/');
 
-/** A request by a program. */
+/** Whether a path is one of programs. */
 export const isApi = (path: string): boolean =>
   path.startsWith('/admin/api/') || path.startsWith('/admin/queues/api/');
 
-/** Only its own files. The board highlights JSON in a worker. */
+/** The policy of the board: only its own files. It highlights JSON in a worker. */
 const boardPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; worker-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'self'";
 
 /**
- * The headers of the provider's pages. The board may also load images and use relative addresses.
+ * Sets the headers of the provider's pages. The board may also load images and use relative
+ * addresses.
  */
 export const consoleHeaders: MiddlewareHandler<ConsoleEnvironment> = async (c, next) => {
   await next();
@@ -114,7 +115,7 @@ export const createSessionCheck = ({
   };
 };
 
-/** For routes that need a role. */
+/** The middleware of routes that need a role. */
 export const needs = (role: Role): MiddlewareHandler<ConsoleEnvironment> =>
   demanding({ role }, async (c, next) =>
     includesRole(c.get('session').operator.role, role)

@@ -1,8 +1,8 @@
 /**
  * Objects that several operations share, with the wire's own names.
  *
- * The order of members is the order in which mistakes are reported: versions first, because under
- * another version nothing else need make sense; then who calls; then what is asked for.
+ * The order of members is the order in which errors are reported: versions first, because another
+ * version may change all other members; then the caller; then the request.
  *
  * Source: interface section 2.1.
  */
@@ -12,10 +12,10 @@ import { normaliseInstant } from '../instant.ts';
 import { reportError } from '../schema-errors.ts';
 import { hasTags, tagWords } from '../tags.ts';
 
-/** A text that has to be there. */
+/** A required text. */
 export const text = (): z.ZodString => z.string().min(1);
 
-/** Normalises what it accepts: answers echo an instant in UTC, three decimals, `Z`. */
+/** Checks an instant and normalises it: answers repeat it in UTC, with three decimals and `Z`. */
 const checkInstant = (payload: z.core.ParsePayload<string>): void => {
   const instant = normaliseInstant(payload.value);
   if (instant === undefined) {
@@ -30,8 +30,8 @@ const instantSchema = text().check(checkInstant).meta({
 });
 
 /**
- * Absolute: a scheme and characters of RFC 3986 section 2. No white space and no control character,
- * which a browser would silently drop; a forbidden scheme could hide behind one.
+ * An absolute URI: a scheme and characters of RFC 3986 section 2. It has no white space and no
+ * control character, because browsers drop them, and a forbidden scheme could hide behind one.
  */
 export const absoluteUri = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 
@@ -50,8 +50,8 @@ const msspIdSchema = z
   });
 
 /**
- * TS 102 204 wants an XML NCName. Identifiers in use also begin with a digit (UUIDs) or have a
- * colon, so those pass.
+ * AP_Info of a request. TS 102 204 requires an XML NCName for AP_TransID. Identifiers in use also
+ * begin with a digit (UUIDs) or have a colon, so those are accepted.
  */
 const apInfoSchema = z
   .object({
@@ -129,8 +129,8 @@ export const msspTransIdSchema = text().meta({
 });
 
 /**
- * One of a few names whose case does not matter: of media types (RFC 9110 8.3.1) and of encodings
- * (8.3.2). Normalises what it accepts. Any other text is fault 107.
+ * One of a few names whose case does not matter: media types (RFC 9110 8.3.1) and encodings
+ * (8.3.2). It is normalised. Any other text is fault 107.
  */
 export const nameOfData = (names: readonly string[], words: string) =>
   z
@@ -164,7 +164,7 @@ export const checkText = (payload: z.core.ParsePayload<unknown>, data: string): 
   });
 };
 
-/** Answers echo the caller, never its password. */
+/** AP_Info of an answer: it repeats the caller, but never its password. */
 const apInfoAnswerSchema = z
   .object({
     AP_ID: z.string().describe('As in the request.'),

@@ -21,7 +21,7 @@ const isParam = (word: string): word is ProfileParam => words.has(word);
 export const readParams = (params: string): ReadonlySet<ProfileParam> =>
   new Set(params.split(' ').filter(isParam));
 
-/** The one required member that may be empty: it then asks for the list of profiles alone. */
+/** The only required member that may be empty: then only the list of profiles is requested. */
 const paramsSchema = z
   .string()
   .check((payload) => {

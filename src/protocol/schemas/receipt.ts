@@ -23,7 +23,7 @@ import {
   text,
 } from './common.ts';
 
-/** A receipt is shown by the same screen as a text to sign, so the same limit holds. */
+/** The message of a receipt. It has the limit of a text to sign, because the screen is the same. */
 const receiptMessageSchema = z
   .object({
     MimeType: plainTextSchema.describe('What the text is.'),

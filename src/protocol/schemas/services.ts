@@ -1,6 +1,6 @@
 /**
- * Additional services: what a sign request asks for beside the signature, and what answers say
- * about it.
+ * Additional services: the members of a sign request for services beside the signature, and the
+ * members of their answers.
  *
  * Source: interface section 2.2.
  */
@@ -9,12 +9,12 @@ import type { ServiceName } from '../requests.ts';
 import { reportError } from '../schema-errors.ts';
 import { absoluteUri, text } from './common.ts';
 
-/** RFC 5646 section 2.1 without its rarities: `en`, `DE`, `fr-CH`. Clients send any case. */
+/** The common language tags of RFC 5646 section 2.1: `en`, `DE`, `fr-CH`, in any case. */
 const languageTag = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
 
 /**
- * Schemes of no app: a phone would run or read such a URI, load it, call or write to somebody, in
- * place of going back to the calling app.
+ * Schemes that lead to no app: instead of returning to the calling app, a phone would run, read or
+ * load such a URI, or begin a call or a message.
  */
 const forbiddenSchemes: ReadonlySet<string> = new Set([
   'javascript',
@@ -126,7 +126,7 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
     })
     .check((payload) => {
       const { Description, App2App } = payload.value;
-      // An absent member is reported as missing, whatever the code here.
+      // An absent member is always reported as fault 102, so the code here does not matter.
       if (services.get(Description) === 'app2app' && !App2App)
         reportError(payload, { code: 101, path: ['App2App', 'RedirectUri'] });
     })
@@ -139,7 +139,7 @@ const additionalServiceSchema = (services: ReadonlyMap<string, ServiceName>) =>
       },
     });
 
-/** @param services Accepted URIs. A service in two spellings counts as asked for twice. */
+/** @param services The accepted URIs. One service in two spellings counts as a repetition. */
 export const additionalServicesSchema = (services: ReadonlyMap<string, ServiceName>) =>
   z.array(additionalServiceSchema(services)).check((payload) => {
     const seen = new Set<ServiceName | undefined>();

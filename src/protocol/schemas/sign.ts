@@ -65,7 +65,7 @@ const timeOutSchema = ({ minTimeoutSeconds, maxTimeoutSeconds }: ProtocolRules) 
     });
 };
 
-/** Empty or a format that is CMS: clients that fill every member send an empty text. */
+/** The format: CMS, or empty, because clients that write every member send an empty text. */
 const cmsFormat = /^(?:http:\/\/uri\.etsi\.org\/TS102204\/v1\.1\.2#(?:CMS-Signature|PKCS7))?$/;
 
 /** The request with its wrapper, under the rules of one service. */

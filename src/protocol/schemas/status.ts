@@ -1,8 +1,8 @@
 /**
  * MSS_StatusReq and MSS_StatusResp.
  *
- * Any text passes as MSSP_TransID: whether a transaction exists has one answer for all that do not,
- * and a remark on the form would be a second one.
+ * Any text is accepted as MSSP_TransID: all unknown transactions must get the same answer, and an
+ * error about the form would be a second one.
  *
  * Source: interface section 4.2.
  */

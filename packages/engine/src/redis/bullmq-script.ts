@@ -31,8 +31,8 @@ export const promotedAtOnce = 100;
  * that is woken for nothing costs a command with three writes: 17 of 87 commands of a process of
  * three signers. Here it is woken for a job that waits, and otherwise told when the next one is
  * due: the worker that knew of this has a job to do now. The answer says whether the job was the
- * only one (known-answers.ts), and for a queue that bounds how many jobs run (`concurrency`) never
- * that it was: while it is full, who adds a job wakes nobody.
+ * only one (known-answers.ts). It never says so for a queue that bounds how many jobs run
+ * (`concurrency`), because adding a job to a full queue wakes no worker.
  */
 const metadata = 'rcall("HMGET", queueMetaKey, "paused", "concurrency", "max", "duration")\n';
 const metadataTelling = `${metadata}  isBounded = queueAttributes[2]\n`;
@@ -101,9 +101,8 @@ export const reprocessJob = readScript(
 const prepared = new WeakSet<RedisClient>();
 
 /**
- * Workers on this client take and end jobs by these scripts. Call it before they are started. A
- * script that extends one of these is defined afterwards, and stays: this does nothing the second
- * time.
+ * Makes workers on this client take and end jobs by these scripts. Call it before they are started.
+ * A second call does nothing, so a script that extends one of these and is defined later stays.
  */
 export const promoteInSteps = (redis: RedisClient): void => {
   if (prepared.has(redis)) return;

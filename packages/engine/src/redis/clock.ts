@@ -16,7 +16,7 @@ const maxReadings = 3;
 export interface OwnClocks {
   /** The process's own clock, milliseconds since the epoch. */
   readonly wall?: () => number;
-  /** Runs evenly, whatever is done to the other one. */
+  /** A monotonic clock in milliseconds, which setting the wall clock does not change. */
   readonly monotonic?: () => number;
   /** The pause after a question that Redis has not answered. */
   readonly retryAfterMs?: number;
@@ -26,7 +26,7 @@ export const createRedisClock = (
   redis: Redis | Cluster,
   { wall = Date.now, monotonic = () => performance.now(), retryAfterMs = 1000 }: OwnClocks = {},
 ) => {
-  /** What to add to the monotonic clock, for each node, and by how much that may be wrong. */
+  /** The difference of each node's clock to the monotonic clock, and the error of the reading. */
   const readings = new Map<Redis, { readonly difference: number; readonly errorMs: number }>();
   const looking = new Map<Redis, Promise<boolean>>();
   let last: number | undefined;
@@ -116,12 +116,12 @@ export const createRedisClock = (
     asked,
     /** Milliseconds since the epoch; by the process's own clock until Redis has told its time. */
     now: (): number => (last === undefined ? wall() : monotonic() + last),
-    /** By the clock of one node, or else of the node that answered last; undefined before. */
+    /** The time by the clock of a node, else of the node that answered last; undefined before. */
     nowAt: (node: Redis): number | undefined => {
       const difference = readings.get(node)?.difference ?? last;
       return difference === undefined ? undefined : monotonic() + difference;
     },
-    /** How far this process is ahead of the node that differs most; undefined before an answer. */
+    /** How much this process is ahead of the node that differs most, in ms; undefined if unknown. */
     offsetMs: (): number | undefined => {
       const ahead = wall() - monotonic();
       const offsets = [...readings.values()].map(({ difference }) => ahead - difference);

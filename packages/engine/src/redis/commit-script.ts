@@ -1,4 +1,4 @@
-/** The script of a commit. One that sleeps gives its job back to BullMQ in the same step. */
+/** The script of a commit. A commit that sleeps gives its job back to BullMQ in the same step. */
 import { moveToDelayed } from './bullmq-script.ts';
 import { tellLines } from './journal-lines.ts';
 
@@ -23,7 +23,7 @@ export const sleepKeys = given.filter((name) => name !== '');
 const jobAt = given.indexOf('') + 1;
 
 /**
- * KEYS: job, lock, held tries, key of the deduplication, log; for one that sleeps `sleepKeys`.
+ * KEYS: job, lock, held tries, key of the deduplication, log; with a sleep also `sleepKeys`.
  * ARGV: as they are named below; lists begin with their length. Last come fields of the job and
  * their values; a field without a value is removed.
  *

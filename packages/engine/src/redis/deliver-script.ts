@@ -3,20 +3,21 @@ import { promote } from './bullmq-script.ts';
 import { tellRefusal } from './journal-lines.ts';
 
 export const maxInboxBytes = 1_048_576;
-/** Of events from outside. The rest is for the engine: an instance must hear of its children. */
+/** Bytes for events from outside. The rest is for the engine, for example the ends of children. */
 const maxOutsideBytes = maxInboxBytes / 4;
-/** While so many wait, no further one is taken from outside. */
+/** Waiting events at which no further one is accepted from outside. */
 export const maxWaitingEvents = 100;
 /**
- * An event from outside that is sent again under its key counts once, until so many others have
- * come. BullMQ reads all fields of a job with each turn, and an instance may live for years.
+ * Verdicts on keys from outside that are kept: an event that is sent again counts once, until this
+ * many others have come. BullMQ reads all fields of a job with each turn, and an instance may live
+ * for years.
  */
 export const maxKeys = 200;
 
-/** Keys of each of these senders, and those of all others together, have a bound of their own. */
+/** Senders whose keys have a bound of their own. The keys of all others share one. */
 const keyOrigins = ['app/', 'op/'];
 
-/** Begins the keys of events from outside. */
+/** The prefix of the keys of events from outside. */
 export const outsideKeys = 'out/';
 
 /** Names of BullMQ's keys, in the order in which its script `promote` takes them. */
@@ -34,8 +35,8 @@ export const promoteKeys = [
 
 /**
  * KEYS: job, lock, log, `promoteKeys`. ARGV: as they are named below; `foreseen` is a verdict or
- * empty, and holds for this record, this length of the inbox and until `before`. A verdict that
- * nobody will ask for is not kept: BullMQ reads all fields of a job with each turn.
+ * empty, and holds for this record, this length of the inbox and until `before`. A verdict on an
+ * event that is sent once is not kept: BullMQ reads all fields of a job with each turn.
  *
  * A job that has failed and is run again is open again, although its last turn had closed it. One
  * that is marked to fail (`defa`) has ended. Where other events wait, a sender may have died before

@@ -14,11 +14,11 @@ export interface InboxEntry {
 
 /** The child chart that an event is for, or the activity that it answers. */
 export interface About {
-  /** Its path. */
+  /** The path of the child. */
   readonly child: string;
-  /** Of an activity: the event counts for this run only. */
+  /** The run of the activity: the event counts for this run only. */
   readonly run?: number | undefined;
-  /** Of a try. */
+  /** The result of a try that gave no answer. */
   readonly result?: unknown;
 }
 
@@ -26,11 +26,11 @@ export interface Inbox {
   readonly entries: readonly InboxEntry[];
   /** Bytes that these entries take. */
   readonly length: number;
-  /** Until when tries are held by other processes, by `child/run`. */
+  /** The times until which other processes hold tries, by `child/run`. */
   readonly holds: ReadonlyMap<string, number>;
-  /** The job has failed, and no commit has come since. Some tools reset BullMQ's counters. */
+  /** Whether the job has failed, and no commit came since. Some tools reset BullMQ's counters. */
   readonly hasFailed: boolean;
-  /** The engine has committed before. A record without this was written by another program. */
+  /** Whether the engine has committed. A record without a commit is from another program. */
   readonly hasBegun: boolean;
 }
 
@@ -55,7 +55,7 @@ type Line = readonly [key: string, event: { readonly type: string }, about?: Abo
 const isLine = (value: unknown): value is Line =>
   Array.isArray(value) && isText(value[0]) && isEvent(value[1]) && isAbout(value[2]);
 
-/** Events from elsewhere hold no actors. */
+/** A lookup that finds no actor: events from outside hold none. */
 export const noRef = (): undefined => undefined;
 
 /** @returns Undefined for marks that no value has: another program has written them. */
@@ -67,7 +67,7 @@ const decodeLine = (json: string | undefined): unknown => {
   }
 };
 
-/** Other lines are skipped, and leave the inbox with those that were taken. */
+/** Reads the lines of an inbox. A line that is no event is skipped, and cut with the others. */
 export const readLines = (text: string): InboxEntry[] => {
   let end = 0;
   return text.split('\n').flatMap((line) => {
@@ -81,7 +81,7 @@ export const readLines = (text: string): InboxEntry[] => {
   });
 };
 
-/** From the fields of a job: its inbox, BullMQ's stack trace, and `open`. */
+/** Makes the inbox from three fields of a job: `inbox`, BullMQ's `stacktrace`, and `open`. */
 export const inboxOf = (
   { text, failed, open }: Readonly<Record<'text' | 'failed' | 'open', string | null | undefined>>,
   holds: Inbox['holds'],

@@ -9,8 +9,8 @@
  *            tab, JSON of key, event and the run of a child that it is about. Deliver appends, the
  *            commit cuts.
  * cut        Id of the commit that has cut the inbox last, or put the job to sleep. After a cut
- *            connection or a timeout a commit is sent again that Redis may have executed: the second
- *            time it cuts nothing, and finds that the job was put to sleep.
+ *            connection or a timeout a commit is sent again that Redis may have executed: the
+ *            second time it cuts nothing, and finds that the job was put to sleep.
  * key:<key>  Verdict on an event: `waiting`, `accepted` (waits, and will be taken for certain),
  *            `taken`, `refused`. Keys of events from outside begin with `out/`. Those that begin
  *            with `run/` are removed after the verdict.
@@ -35,9 +35,10 @@
  * J2  A line leaves the inbox in the same step that stores its verdict.
  * J3  An instance ends only when its inbox is empty, in one step with closing it. An instance that
  *     ends in its first turn needs no such step, because nobody could send to it.
- * J4  A turn goes to sleep only when its inbox is empty, in one step with its commit and with BullMQ's
- *     move to the sleeping jobs (commit-script.ts). So a sender waits at most for the first commit of a
- *     turn that was woken, and two instances that send to each other never wait for each other.
+ * J4  A turn goes to sleep only when its inbox is empty, in one step with its commit and with
+ *     BullMQ's move to the sleeping jobs (commit-script.ts). So a sender waits at most for the
+ *     first commit of a turn that was woken, and two instances that send to each other never wait
+ *     for each other.
  */
 import type { Queue } from 'bullmq';
 import { boundProblem, type InstanceRecord, isTree } from '../record.ts';
@@ -75,10 +76,10 @@ export interface StoredRecord {
 
 /** What a commit stores. */
 export interface Commit {
-  /** Unique. Sent again with its id, whatever came of it before, a commit counts once. */
+  /** A unique id. A commit that is sent again under its id counts once. */
   readonly id: string;
   readonly record: InstanceRecord;
-  /** Of the record that is stored now. */
+  /** The parts of the record that is stored now. */
   readonly parts: Parts;
   /** Bytes of the inbox that were taken, and the verdicts on these events. */
   readonly length: number;
@@ -87,11 +88,11 @@ export interface Commit {
   readonly held: readonly string[];
   readonly heldUntil: number;
   readonly released: readonly string[];
-  /** Notes that the job had failed before and runs again. */
+  /** Whether the job had failed before and runs again. */
   readonly replayed: boolean;
   /**
-   * Lets equal jobs join one that had ended and is open again: for so long, or for as long as it is
-   * open when `ttlMs` is undefined.
+   * Lets equal jobs join a job that had ended and is open again: for `ttlMs`, or for as long as it
+   * is open.
    */
   readonly joinable:
     | { readonly deduplicationId: string; readonly ttlMs: number | undefined }
@@ -99,12 +100,12 @@ export interface Commit {
   /** Lines for the journal, and how many were given up before them. */
   readonly told?: { readonly lines: readonly string[]; readonly dropped: number } | undefined;
   readonly then: 'goesOn' | 'sleeps' | 'ends';
-  /** Of one that sleeps: until when, milliseconds since the epoch by the clock of Redis. */
+  /** The end of a sleep; milliseconds since the epoch, by the clock of Redis. */
   readonly until?: number | undefined;
 }
 
 /**
- * stored  One that sleeps has given its job back.
+ * stored  The commit is stored. A job that sleeps was given back in the same step.
  * more    An event has come in, so the instance neither sleeps nor ends.
  * lost    The token no longer has the lock: the caller must stop.
  */
@@ -119,16 +120,16 @@ export type InstanceStore = ReturnType<typeof createInstanceStore>;
 
 export interface HeldTry {
   readonly id: string;
-  /** `child/run` */
+  /** The name of the try: `child/run`. */
   readonly name: string;
 }
 
 export interface DeliverOptions {
   readonly about?: About;
   readonly foreseen?: Foreseen | undefined;
-  /** Nobody sends it again under its key. */
+  /** Whether it is never sent again under its key. */
   readonly sentOnce?: boolean;
-  /** Line for the journal, where it is refused at once. */
+  /** The line for the journal when the event is refused at once. */
   readonly refusal?: string | undefined;
 }
 
@@ -147,21 +148,21 @@ export interface Foreseen {
 
 export interface StoredInstance {
   readonly jobName: string;
-  /** Of the record. */
+  /** The text of the record. */
   readonly text: string;
   /** Undefined before the first commit. */
   readonly record: unknown;
   readonly finishedOn: number | undefined;
-  /** Its end is stored, and no event comes before it. Its job ends when all have been told. */
+  /** Whether its end is stored, so that no event counts any more. Its job ends soon. */
   readonly isClosed: boolean;
   readonly returnValue: unknown;
   readonly failedReason: string | undefined;
-  /** As it was added. */
+  /** The data of the job, as it was added. */
   readonly data: unknown;
   readonly timestamp: number;
-  /** Of whoever added the job. */
+  /** The options with which the job was added. */
   readonly opts: unknown;
-  /** It runs again after it had ended, and no turn has committed since. */
+  /** Whether it runs again after it had ended, and no turn has committed since. */
   readonly isReplayed: boolean;
   readonly inbox: Pick<Inbox, 'entries' | 'length'>;
 }
@@ -172,8 +173,8 @@ export class BoundError extends Error {
 }
 
 /**
- * Begins the keys of events for one run of a child. Their verdicts are not kept, because BullMQ
- * reads all fields of a job with each turn, and an instance may live for years.
+ * The prefix of the keys of events for one run of a child. Their verdicts are not kept, because
+ * BullMQ reads all fields of a job with each turn, and an instance may live for years.
  */
 export const runKeys = 'run/';
 
@@ -222,7 +223,7 @@ export const isRunAgain = (job: {
   /** BullMQ's stack trace is there until a commit removes it. */
   readonly hasFailed: boolean;
   readonly hasRecord: boolean;
-  /** How often it has ended. */
+  /** The number of times that the job has ended. */
   readonly ends: number;
 }): boolean => job.hasFailed || (!job.hasRecord && job.ends > 0);
 
@@ -232,11 +233,11 @@ export const hasRecord = (progress: unknown): boolean =>
 const isNotDelayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === -3;
 
-/** BullMQ writes it when a job fails, and keeps it when the job is run again. */
+/** The field that BullMQ writes when a job fails, and keeps when the job is run again. */
 const failedField = 'stacktrace';
 const openValues = { goesOn: '1', sleeps: '2', ends: '0' } as const;
 
-/** BullMQ's own keys have the same prefix as those of jobs. */
+/** Whether an id names a job. BullMQ's own keys have the same prefix as those of jobs. */
 export const isJobId = (queue: Queue, id: string): boolean =>
   !id.includes(':') && !Object.hasOwn(queue.keys, id);
 
@@ -245,7 +246,7 @@ const maxRenewed = 1000;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number) => {
-  /** No job has an id with a colon. */
+  /** The key of the held tries. It is no key of a job, because ids of jobs have no colon. */
   const heldKey = queue.toKey('tries:held');
   const memberOf = ({ id, name }: HeldTry): string => `${id} ${name}`;
   const wake = async (id: string): Promise<boolean> => {
@@ -308,7 +309,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const [delivered, awake] = answer as readonly [Delivery, number];
       return { given: delivered, isAwake: awake === 1 };
     },
-    /** The same from the fields of a job that was taken just now, where no hold is asked for. */
+    /** The inbox from the fields of a job that was just taken, without holds. */
     inboxIn: (fields: JobFields): Inbox =>
       inboxOf(
         { text: fields.get('inbox'), failed: fields.get(failedField), open: fields.get('open') },
@@ -341,7 +342,9 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       return join(progress, (name) => byName.get(name));
     },
     /**
-     * Stores the record and what belongs to it, in one step with the sleep of one that sleeps.
+     * Stores the record and what belongs to it. A job that is to sleep is put to sleep in this
+     * step.
+     *
      *
      * @throws BoundError
      */
@@ -398,7 +401,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const kind = answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
       return { kind, parts: division.parts };
     },
-    /** Holds tries until then. @returns For each whether it was still held. */
+    /** Holds tries until the given time. @returns For each whether it was still held. */
     renew: async (tries: readonly HeldTry[], until: number): Promise<readonly boolean[]> => {
       const wanted: boolean[] = [];
       for (let from = 0; from < tries.length; from += maxRenewed) {
@@ -414,7 +417,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       }
       return wanted;
     },
-    /** Wakes instances with a hold that has run out. */
+    /** Wakes instances that have a hold which has run out. */
     wakeLapsed: async (): Promise<void> => {
       const time = now();
       for (let passed = 0; ; ) {
@@ -426,15 +429,15 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         await Promise.all([...new Set(ids)].map(wake));
       }
     },
-    /** A turn runs. */
+    /** Whether a turn of the instance runs. */
     isRunning: async (id: string): Promise<boolean> => (await redis.exists(keys(id)[1])) === 1,
-    /** On the event with this key; undefined when none came. */
+    /** The verdict on the event with this key; undefined when there was none. */
     verdict: async (id: string, key: string) => {
       const verdict = await redis.hget(queue.toKey(id), `key:${key}`);
       return (verdict ?? undefined) as 'waiting' | 'accepted' | 'taken' | 'refused' | undefined;
     },
     /**
-     * Takes the job from its worker. @param until Milliseconds since the epoch, by the clock of
+     * Puts the job of a worker to sleep. @param until Milliseconds since the epoch, by the clock of
      * Redis.
      */
     sleep: async (id: string, token: string, until: number): Promise<void> => {
@@ -444,7 +447,7 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
         .getBackend()
         .moveToDelayed(id, time, Math.max(until - time, 0), token, { skipAttempt: true });
     },
-    /** BullMQ's options of the job; undefined without it. */
+    /** The BullMQ options of the job; undefined when there is no such job. */
     readOptions: async (id: string): Promise<unknown> =>
       parse(await redis.hget(queue.toKey(id), 'opts')),
     read: async (id: string): Promise<StoredInstance | undefined> => {

@@ -5,7 +5,7 @@
  */
 import { maxKeptLines, maxLines } from '../journal.ts';
 
-/** Of a job, as BullMQ names it. */
+/** The key under which BullMQ keeps the log of a job. */
 export const logOf = (job: string): string => `${job}:logs`;
 
 /**
@@ -26,8 +26,9 @@ local function tellLines(job, log, lines, before)
 end`;
 
 /**
- * `tellRefusal(job, log, line)`: as `tellLines` of one refused event. One that was refused right
- * before is counted instead, so that a sender that goes on does not push out what has happened.
+ * `tellRefusal(job, log, line)`: appends the line of one refused event. If the same event was
+ * refused right before, that line counts it instead, so that a sender that repeats itself does not
+ * push out older lines.
  */
 export const tellRefusal = `${tellLines}
 local function tellRefusal(job, log, line)

@@ -4,15 +4,15 @@
  * BullMQ asks for a further job after each one that it has taken, and again when one goes to sleep:
  * two to three commands with two writes each for a job that comes alone. The script that hands out
  * a job says whether another one waits (bullmq-script.ts). If none does, the next question is
- * answered here, until a marker wakes the worker or its wait runs out: who adds a job, or lets one
- * become due, sets a marker. Not so in a queue that is paused or full: of those nothing is known.
+ * answered here, until a marker wakes the worker or its wait runs out: adding a job, or making one
+ * due, sets a marker. A queue that is paused or full sets none, so there every question is asked.
  *
  * The script also gives all fields of the job, of which BullMQ keeps its own. Its inbox is among
  * the others, so that a turn that begins does not read it a second time.
  */
 import type { BackendFactory, RedisQueueBackend } from 'bullmq';
 
-/** Of a job, as they were when it was taken: in the same step as its lock. */
+/** The fields of a job as they were when it was taken, read in the same step as its lock. */
 export interface JobFields {
   get(name: string): string | undefined;
 }
@@ -38,9 +38,9 @@ const fieldsOf = (flat: readonly string[]): JobFields => ({
 /** What the backend of one worker knows. */
 export class KnownAnswers {
   readonly factory: BackendFactory<RedisQueueBackend>;
-  /** That no job waits, as it was told; with the time at which a sleeping one is due. */
+  /** The answer that no job waits, with the time at which a sleeping job is due. */
   #empty: readonly unknown[] | undefined;
-  /** Answers to what was asked before the worker woke are out of date. */
+  /** Counts wakes: an answer to a question from before the last wake is out of date. */
   #wakes = 0;
   readonly #taken = new Map<string, JobFields>();
 
@@ -77,13 +77,13 @@ export class KnownAnswers {
     };
   }
 
-  /** No job waits, as far as is known. */
+  /** Whether no job waits, as far as is known. */
   isEmpty(): boolean {
     const due = Number(this.#empty?.[dueAt]);
     return due === 0 || due > Date.now();
   }
 
-  /** Of a job that was taken just now; once. */
+  /** Returns and forgets the fields of a job that was just taken. */
   takeFields(id: string): JobFields | undefined {
     const fields = this.#taken.get(id);
     this.#taken.delete(id);

@@ -20,10 +20,10 @@ export interface Part {
   readonly text: string;
 }
 
-/** As they are stored. */
+/** The stored parts of a record. */
 export interface Parts {
   readonly all: readonly Part[];
-  /** The name of the next one. */
+  /** The number of the next part. */
   readonly next: number;
 }
 
@@ -37,10 +37,10 @@ export interface Division {
 
 export const noParts: Parts = { all: [], next: 1 };
 
-/** Characters. Below it a record is one text. */
+/** The length from which a record is divided, in characters. */
 const leastDivided = 8192;
 const partLength = 1024;
-/** So many stored parts are looked for in the text after one that is not there any more. */
+/** Stored parts that are looked for in the text after one that is no longer there. */
 const maxLookedFor = 32;
 
 export const fieldOf = (name: number): string => `part:${name}`;
@@ -57,7 +57,7 @@ const pieces = (text: string): readonly string[] => {
   return found;
 };
 
-/** What of the stored parts is still in the text, in order, and new parts between. */
+/** The stored parts that are still in the text, in order, with new parts between them. */
 const align = (text: string, { all, next }: Parts): Parts => {
   const aligned: Part[] = [];
   let name = next;
@@ -128,7 +128,7 @@ export const partNames = (progress: unknown): readonly number[] | undefined => {
  *
  * @param progress Parsed.
  * @param textOf The text of a part; null or undefined when it is missing.
- * @returns For a whole record itself. Undefined for one whose parts are no record.
+ * @returns `progress` itself for a whole record; undefined when the parts make no record.
  */
 export const join = (
   progress: unknown,

@@ -15,7 +15,7 @@ const timeAt = new Map([
   ['moveToFinished', 14 + 1],
 ]);
 
-/** Index in the answer of a script that fetches a job: when the next sleeping job is due. */
+/** The index of the time at which the next sleeping job is due, in the answer to a fetch. */
 const dueAt = 3;
 
 export const inRedisTime =

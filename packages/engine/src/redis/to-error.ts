@@ -1,4 +1,4 @@
-/** Of what was caught, which may be anything. */
+/** Makes an Error of a caught value, which may be anything. */
 export const toError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error));
 
@@ -7,8 +7,8 @@ const awayPattern =
   /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes)/;
 const awayNames = ['MaxRetriesPerRequestError', 'ClusterAllFailedError', 'SilentRedis'];
 /**
- * What Redis answers begins with one of these while it cannot be used; without what would be a bug
- * of ours.
+ * The codes with which answers of Redis begin while it cannot be used. Codes that would show a bug
+ * of ours are not among them.
  */
 export const unusableCodes = [
   'OOM',
@@ -24,7 +24,7 @@ export const unusableCodes = [
 ] as const;
 const unusablePattern = new RegExp(`^(${unusableCodes.join('|')}) `);
 
-/** Whether Redis has answered that it takes no such command now, and so has done nothing of it. */
+/** Whether Redis has answered that it takes no such command now, and so has changed nothing. */
 export const isRefusedNow = (error: unknown): boolean =>
   error instanceof Error && unusablePattern.test(error.message);
 
