@@ -43,7 +43,10 @@ const session = (role: Role = 'admin'): ConsoleSession => ({
   id: 'session',
   view: usualView,
   frame: {
-    sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']],
+    sections: [
+      ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
+      ['workflows', '/admin/workflows', 'Workflows', 'viewer'],
+    ],
     notices: callbackNotices,
     actions: {},
   },
@@ -416,10 +419,10 @@ describe('the pages', () => {
     expect(links('viewer')).toEqual([
       '/admin',
       '/admin/transactions',
-      '/admin/workflows',
       '/admin/refusals',
       '/admin/replays',
       '/admin/callbacks',
+      '/admin/workflows',
       '/admin/queues',
     ]);
     expect(links('operator')).toContain('/admin/audit');
