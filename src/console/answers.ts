@@ -14,4 +14,4 @@ export const answer = (body: object, status = 200): Response =>
 export const refuse = (...[status, error, message]: Refusal): Response =>
   answer({ error, message }, status);
 
-export const badCursor: Refusal = [400, 'bad-request', 'cursor is none'];
+export const badCursor: Refusal = [400, 'bad-request', 'cursor is not valid'];

@@ -39,7 +39,7 @@ const placeOf = (statement: string): string =>
  */
 const programIn = (text: string): string => {
   const program = text
-    .replaceAll(/\/\*.*?\*\/|\s\/\/[^\n]*|\s+/gs, '')
+    .replaceAll(/\/\*.*?\*\/|\s+\/\/[^\n]*|\s+/gs, '')
     .replaceAll(/from'(?:\.\.\/)+machines\//g, "from'./");
   const sorted = (program.match(importBeside) ?? []).toSorted((one, other) =>
     placeOf(one) < placeOf(other) ? -1 : Number(placeOf(one) > placeOf(other)),
