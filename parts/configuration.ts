@@ -1,5 +1,5 @@
 /** What the parts add to the configuration. In the order of parts.ts. */
-import type { PartConfiguration } from '../src/part.ts';
+import type { PartConfiguration } from '../src/part/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
 import { certificatesConfiguration } from './certificates/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';

@@ -1,5 +1,5 @@
 /** All parts of the product. One that is taken from here and from configuration.ts is gone. */
-import type { Part } from '../src/part.ts';
+import type { Part } from '../src/part/part.ts';
 import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
 import { certificates } from './certificates/part.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /**
  * The environment variables: what differs between two machines with the same configuration file,
  * and secrets (the master key, and a password inside REDIS_URL). This is the only file that reads
- * `process.env`. Parts have further variables (src/part.ts), which they read and check themselves.
+ * `process.env`. Parts have further variables (src/part/part.ts), which they read and check themselves.
  *
  * An empty variable counts as unset, because compose files and shells pass `NAME=` for "nothing".
  * An empty master key is an error: a service whose secret did not arrive must not start with a

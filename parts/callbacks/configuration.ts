@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineConfiguration } from '../../src/part.ts';
+import { defineConfiguration } from '../../src/part/part.ts';
 import { whole } from '../../src/registry/entry.ts';
 import { isHttps, isSecureAddress, mustBeHttps } from '../../src/registry/web-address.ts';
 

@@ -12,7 +12,7 @@ import { count } from '../../src/console/pages/markup.ts';
 import type { ConsolePart } from '../../src/console/part.ts';
 import { needs } from '../../src/console/session/session.ts';
 import { doneBy } from '../../src/operators/audit.ts';
-import type { OperatorRooms } from '../../src/part.ts';
+import type { OperatorRooms } from '../../src/part/rooms.ts';
 import { createCallbacks } from './callbacks.ts';
 import type { CallbackProvider, callbackConfiguration } from './configuration.ts';
 import { createCallbackRoutes } from './console.route.ts';

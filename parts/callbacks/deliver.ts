@@ -5,7 +5,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { Post } from '../../src/outgoing/post.ts';
 import type { CallWebhook } from '../../src/outgoing/tellers.ts';
-import type { LinkTo } from '../../src/part.ts';
+import type { LinkTo } from '../../src/part/rooms.ts';
 import type { CallbackMessage, ProcessMessage } from './callback.machine.ts';
 import type { Deliver } from './callback.worker.ts';
 import type { CallbackProvider } from './configuration.ts';

@@ -1,5 +1,5 @@
 /** Callbacks tell applications about ends of transactions and events of processes and charts. */
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { callbackCommands } from './command.ts';
 import { callbackConfiguration } from './configuration.ts';
 import { callbackQueueName } from './queue.ts';

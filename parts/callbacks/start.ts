@@ -3,7 +3,7 @@
  * always run.
  */
 import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
-import type { LinkTo } from '../../src/part.ts';
+import type { LinkTo } from '../../src/part/rooms.ts';
 import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
 import { type CallbackProvider, subscribersIn } from './configuration.ts';
 import { createDeliver } from './deliver.ts';

@@ -1,7 +1,8 @@
 /** Callbacks in a process with workers. */
 import { createPosts } from '../../src/outgoing/post.ts';
 import type { Tellers } from '../../src/outgoing/tellers.ts';
-import type { Running, WorkerRooms } from '../../src/part.ts';
+import type { Running } from '../../src/part/part.ts';
+import type { WorkerRooms } from '../../src/part/rooms.ts';
 import { observed } from '../../src/telemetry/observed.ts';
 import { type callbackConfiguration, subscribersIn } from './configuration.ts';
 import { createCallWebhook } from './deliver.ts';

@@ -1,7 +1,8 @@
 /** What the certificate authority publishes, and the time stamps of signatures. */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import type { ApiPart, ApiRooms } from '../../src/part.ts';
+import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiRooms } from '../../src/part/rooms.ts';
 import { usableRoots } from '../../src/pki/roots.ts';
 import { limitsFrom, takeAll } from '../../src/registry/rate-limiter.ts';
 import { readSettingFile, SettingFileError } from '../../src/setting-file.ts';

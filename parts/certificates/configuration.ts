@@ -1,6 +1,6 @@
 /** Where certificates are published, and who makes the time stamps of signatures. */
 import { z } from 'zod';
-import { defineConfiguration } from '../../src/part.ts';
+import { defineConfiguration } from '../../src/part/part.ts';
 import { ownOrigin, section, whole } from '../../src/registry/entry.ts';
 import { isHttps, mustBeHttps } from '../../src/registry/web-address.ts';
 

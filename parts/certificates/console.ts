@@ -1,6 +1,6 @@
 /** Certificates in the console: their page, their orders, and the authorities in the API. */
 import type { ConsolePart } from '../../src/console/part.ts';
-import type { OperatorRooms } from '../../src/part.ts';
+import type { OperatorRooms } from '../../src/part/rooms.ts';
 import { createCertificateRoutes } from './console.route.ts';
 import { certificateNotices } from './notices.ts';
 import { createCertificates } from './orders.ts';

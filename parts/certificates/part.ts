@@ -1,5 +1,5 @@
 /** Certificates after their issue: revocation, lists and OCSP, time stamps, orders of operators. */
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { certificateCommands } from './command.ts';
 import { certificatesConfiguration } from './configuration.ts';
 import { pointersUnder } from './pointers.ts';

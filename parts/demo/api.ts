@@ -1,5 +1,6 @@
 /** The demo in a process with the API. */
-import type { ApiPart, ApiRooms } from '../../src/part.ts';
+import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiRooms } from '../../src/part/rooms.ts';
 import { deriveKey } from '../../src/pki/sealed-json.ts';
 import { createDemoRoutes } from './demo.route.ts';
 

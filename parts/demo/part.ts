@@ -1,5 +1,5 @@
 /** The demo of a sandbox: a relying party at `/demo`, and its clients. */
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { demoClients } from './clients.ts';
 
 export const demo = definePart({

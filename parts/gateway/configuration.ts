@@ -3,7 +3,7 @@
  * subscriber names it as its `upstream`.
  */
 import { z } from 'zod';
-import { defineConfiguration } from '../../src/part.ts';
+import { defineConfiguration } from '../../src/part/part.ts';
 import {
   type DeepReadonly,
   flag,

@@ -1,5 +1,5 @@
 /** Gateways: devices of subscribers at another service with this interface. */
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { gatewayConfiguration } from './configuration.ts';
 
 export const gateway = definePart({

@@ -1,5 +1,6 @@
 /** Opens the gateways of a process for the core. */
-import type { PartServices, ServiceRooms } from '../../src/part.ts';
+import type { PartServices } from '../../src/part/part.ts';
+import type { ServiceRooms } from '../../src/part/rooms.ts';
 import { createBehind, type gatewayConfiguration } from './configuration.ts';
 import { gatewayDevices } from './device.ts';
 import { openGateways } from './gateways.ts';

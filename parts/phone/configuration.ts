@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
 import { z } from 'zod';
-import { defineConfiguration } from '../../src/part.ts';
+import { defineConfiguration } from '../../src/part/part.ts';
 import { positive, section, whole } from '../../src/registry/entry.ts';
 import type { Sscd } from '../../src/registry/subscriber.ts';
 

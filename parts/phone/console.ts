@@ -3,7 +3,7 @@
 import { counted } from '../../src/console/pages/markup.ts';
 import type { ConsolePart } from '../../src/console/part.ts';
 import { createNumberNames } from '../../src/operators/number-names.ts';
-import type { OperatorRooms } from '../../src/part.ts';
+import type { OperatorRooms } from '../../src/part/rooms.ts';
 import type { PhoneShapes } from './configuration.ts';
 import { createSubscriberRoutes } from './console.route.ts';
 import { createPhoneOrders } from './orders.ts';

@@ -1,5 +1,5 @@
 /** Phones: browsers that people make their signing device, at `/phone`. */
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { phoneCommands } from './command.ts';
 import { phoneConfiguration } from './configuration.ts';
 import { openPhoneSubscribers, sandboxPhoneNumber } from './subscribers.ts';

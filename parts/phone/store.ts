@@ -1,6 +1,6 @@
 /** What the phone keeps, and what its operators do: for each process with the service key. */
 import { createPost } from '../../src/outgoing/post.ts';
-import type { PartSettings, SubscriberRooms } from '../../src/part.ts';
+import type { PartSettings, SubscriberRooms } from '../../src/part/rooms.ts';
 import type { KeyCustody } from '../../src/pki/ports.ts';
 import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import type { Answer } from '../../src/transactions/answers.ts';

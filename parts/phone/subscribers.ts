@@ -3,7 +3,7 @@
  * of the kind `phone`. Their phones lie in Redis, so that an enrolment counts in all processes at
  * once. All other numbers of the configuration are found without Redis.
  */
-import type { SubscriberRooms } from '../../src/part.ts';
+import type { SubscriberRooms } from '../../src/part/rooms.ts';
 import type {
   CompleteSubscriber,
   ConfiguredSubscribers,

@@ -1,6 +1,6 @@
 /** The token that keeps private keys, in the configuration file. */
 import { z } from 'zod';
-import { defineConfiguration } from '../../src/part.ts';
+import { defineConfiguration } from '../../src/part/part.ts';
 import { amount, whole } from '../../src/registry/entry.ts';
 
 const pkcs11 = z

@@ -1,5 +1,5 @@
 /** Private keys in a PKCS#11 token, where the configuration names one. */
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { pkcs11Configuration } from './configuration.ts';
 
 /** @param threadFile Compiled; default: of this program. */

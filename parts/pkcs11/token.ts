@@ -21,7 +21,7 @@
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { PartSetupError } from '../../src/part.ts';
+import { PartSetupError } from '../../src/part/part.ts';
 import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 

@@ -1,6 +1,7 @@
 /** Processes and charts of the operator in a process with the API, and the pages of signers. */
 import { Hono } from 'hono';
-import type { ApiPart, ApiRooms } from '../../src/part.ts';
+import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiRooms } from '../../src/part/rooms.ts';
 import type { ProcessShapes } from './configuration.ts';
 import { createWorkflowRoutes } from './http/workflows.route.ts';
 import { type OwnCharts, usable, workflowsIn } from './open-workflows.ts';

@@ -9,7 +9,7 @@
  */
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { StartRooms } from '../../src/part.ts';
+import type { StartRooms } from '../../src/part/rooms.ts';
 import { closeShards } from '../../src/transactions/shards.ts';
 import type { ProcessShapes } from './configuration.ts';
 import { type OwnCharts, usable, workflowsIn } from './open-workflows.ts';

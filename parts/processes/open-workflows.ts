@@ -1,6 +1,6 @@
 /** Instances of workflows in a process of the service, and the charts of its operator. */
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import type { PartSettings } from '../../src/part.ts';
+import type { PartSettings } from '../../src/part/rooms.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import type { ProcessShapes } from './configuration.ts';
 import { loadCharts } from './workflows/load.ts';

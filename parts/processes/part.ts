@@ -1,6 +1,6 @@
 /** Processes: workflows that applications start, those of operators' charts, too. */
 import type { Workflow } from '../../packages/engine/src/define.ts';
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { processCommands } from './commands/commands.ts';
 import { processConfiguration } from './configuration.ts';
 import type { OwnCharts } from './open-workflows.ts';

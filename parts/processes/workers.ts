@@ -1,7 +1,7 @@
 /** Processes and charts of the operator in a process with workers. */
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, spreadOver, turnBusyTimeoutMs } from '../../packages/engine/src/engine.ts';
-import type { PartSettings, WorkRooms } from '../../src/part.ts';
+import type { PartSettings, WorkRooms } from '../../src/part/rooms.ts';
 import type { OpenWork } from '../../workers/workers.ts';
 import { createSignRoom } from './activities/sign-room.ts';
 import { createWorkflowWork } from './activities/workflow-work.ts';

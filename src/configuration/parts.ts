@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { partConfigurations } from '../../parts/configuration.ts';
 import { environmentSchema } from '../environment.ts';
-import type { PartShapes } from '../part.ts';
+import type { PartShapes } from '../part/rooms.ts';
 import type { PartDeviceSchema } from '../registry/subscriber.ts';
 
 /** Kinds of devices of parts. */

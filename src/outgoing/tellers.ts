@@ -1,6 +1,6 @@
 /**
  * What tells applications how their workflows go on. A part brings it (`openTellers` in
- * src/part.ts); where none does, nobody is told.
+ * src/part/part.ts); where none does, nobody is told.
  */
 import type { PostResult } from './post.ts';
 

@@ -1,5 +1,5 @@
 import type { Configuration } from '../configuration/schema.ts';
-import type { Part } from '../part.ts';
+import type { Part } from '../part/part.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { settingsOf } from './part-rooms.ts';
 

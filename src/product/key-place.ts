@@ -1,5 +1,6 @@
 /** Where private keys are: in this process and sealed in the store, or where a part keeps them. */
-import type { KeyPlace, KeyPlaceRooms, Part } from '../part.ts';
+import type { KeyPlace, Part } from '../part/part.ts';
+import type { KeyPlaceRooms } from '../part/rooms.ts';
 import { ownVault } from '../pki/key-vault.ts';
 
 const inProcess: KeyPlace = {

@@ -24,7 +24,7 @@ import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { createEventLog, createLogger } from '../logger.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { PartSetupError } from '../part.ts';
+import { PartSetupError } from '../part/part.ts';
 import { masterKeyFileIn, masterKeyFrom } from '../pki/master-key.ts';
 import { SettingFileError } from '../setting-file.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';

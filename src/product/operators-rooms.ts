@@ -10,7 +10,7 @@ import { createNumberNames } from '../operators/number-names.ts';
 import { createOperators } from '../operators/operators.ts';
 import { replayPolicy } from '../operators/replay-policy.ts';
 import { createReplays } from '../operators/replays.ts';
-import type { Part } from '../part.ts';
+import type { Part } from '../part/part.ts';
 import type { KeyCustody, KeyVault } from '../pki/ports.ts';
 import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';

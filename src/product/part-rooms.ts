@@ -2,15 +2,15 @@
 import type { Configuration } from '../configuration/schema.ts';
 import type { DescribedPart } from '../http/documentation/described-part.ts';
 import { silence, type Tellers } from '../outgoing/tellers.ts';
+import type { Part } from '../part/part.ts';
 import type {
   ApiRooms,
   LinkTo,
-  Part,
   PartSettings,
   StartRooms,
   WorkerRooms,
   WorkRooms,
-} from '../part.ts';
+} from '../part/rooms.ts';
 import type { Pointers } from '../pki/extensions.ts';
 import { createAnswer } from '../transactions/answers.ts';
 import type { Shard } from '../transactions/shards.ts';

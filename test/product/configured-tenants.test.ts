@@ -1,7 +1,7 @@
 /** Clients that parts bring, beside those of the configuration file. */
 import { expect, it } from 'vitest';
 import { parseConfiguration } from '../../src/configuration/load.ts';
-import { definePart } from '../../src/part.ts';
+import { definePart } from '../../src/part/part.ts';
 import { configuredTenants } from '../../src/product/configured-tenants.ts';
 import { plainClient } from '../../src/registry/oauth-client.ts';
 

@@ -14,7 +14,7 @@ import type { Configuration } from '../../src/configuration/schema.ts';
 import { listen } from '../../src/http/server.ts';
 import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
 import { createEventLog, createLogger } from '../../src/logger.ts';
-import type { Part } from '../../src/part.ts';
+import type { Part } from '../../src/part/part.ts';
 import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
 import { type Core, openCore } from '../../src/product/core.ts';
 import { prepareParts, queuesOf } from '../../src/product/part-rooms.ts';

@@ -1,7 +1,8 @@
 /** What needs no token: the configuration, and what is said where a token cannot be used. */
 import { describe, expect, it } from 'vitest';
 import { parseConfiguration } from '../../../src/configuration/load.ts';
-import { type KeyPlaceRooms, PartSetupError } from '../../../src/part.ts';
+import { PartSetupError } from '../../../src/part/part.ts';
+import type { KeyPlaceRooms } from '../../../src/part/rooms.ts';
 import { ownVault } from '../../../src/pki/key-vault.ts';
 import { openKeyPlace } from '../../../src/product/key-place.ts';
 import { settingsOf } from '../../../src/product/part-rooms.ts';

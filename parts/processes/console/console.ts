@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import type { ConsoleEnvironment } from '../../../src/console/deps.ts';
 import type { ConsolePart } from '../../../src/console/part.ts';
-import type { OperatorRooms } from '../../../src/part.ts';
+import type { OperatorRooms } from '../../../src/part/rooms.ts';
 import type { ProcessShapes } from '../configuration.ts';
 import { type OwnCharts, workflowsIn } from '../open-workflows.ts';
 import { workflowQueueName } from '../queue.ts';

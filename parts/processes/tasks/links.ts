@@ -5,7 +5,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { LinkTo } from '../../../src/part.ts';
+import type { LinkTo } from '../../../src/part/rooms.ts';
 import { isEqual } from '../../../src/pki/is-equal.ts';
 import { createSealedTexts, deriveKey } from '../../../src/pki/sealed-json.ts';
 

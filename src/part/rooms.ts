@@ -1,0 +1,178 @@
+/**
+ * What a part is given: its settings, and rooms of the core by where and when it runs. A member
+ * stands here when a part needs it that could not open it from the others.
+ */
+import type { Telemetry } from 'bullmq';
+import type { z } from 'zod';
+import type { ApplicationRouteOptions } from '../http/application-route.ts';
+import type { EventLog } from '../logger.ts';
+import type { OauthDeps } from '../oauth/deps.ts';
+import type { JoinLogin } from '../oauth/interaction/device-start.ts';
+import type { Audit } from '../operators/audit.ts';
+import type { Tellers } from '../outgoing/tellers.ts';
+import type { PageFrame } from '../pages/assets.ts';
+import type { KeyCustody } from '../pki/ports.ts';
+import type { Protocol } from '../protocol/parse.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import type { ApplicationProviders } from '../registry/application-providers.ts';
+import type { OtherServices } from '../registry/other-services.ts';
+import type { RateLimiter } from '../registry/rate-limiter.ts';
+import type { SubscriberRegistry, SubscriberTemplate } from '../registry/subscriber.ts';
+import type { Registry } from '../telemetry/registry.ts';
+import type { Answer } from '../transactions/answers.ts';
+import type { Backlog } from '../transactions/backlog.ts';
+import type { TransactionView } from '../transactions/outcomes.ts';
+import type { Seals } from '../transactions/seal.ts';
+import type { Shard } from '../transactions/shards.ts';
+import type { FindTransaction } from '../transactions/transactions.ts';
+
+/** Members that a part adds to the configuration file, by their place there. */
+export interface PartShapes {
+  readonly root?: z.ZodRawShape;
+  /** Members of each entry of `applicationProviders`. */
+  readonly applicationProvider?: z.ZodRawShape;
+  readonly operations?: z.ZodRawShape;
+  readonly queue?: z.ZodRawShape;
+}
+
+type Added<Shape> = Shape extends z.ZodRawShape ? z.output<z.ZodObject<Shape>> : unknown;
+
+/** The configuration with the members of a part. */
+export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
+  Added<Shapes['root']>
+> & {
+  readonly sandbox: boolean;
+  readonly publicUrl?: string | undefined;
+  readonly protocol: { readonly authorities: readonly string[] };
+  readonly receipt: { readonly timeoutSeconds: number };
+  readonly subscribers: readonly SubscriberTemplate[];
+  readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
+    Added<Shapes['applicationProvider']>
+  >)[];
+  readonly operations: Readonly<Added<Shapes['operations']>>;
+  readonly queue: Readonly<Added<Shapes['queue']>>;
+};
+
+/** The rooms that exist before a process connects to Redis. */
+export interface ServiceRooms<Shapes extends PartShapes = PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  /** The clock of the machine. */
+  readonly now: () => number;
+  readonly log: EventLog;
+}
+
+/** For where private keys are: before a process connects to Redis, and for commands. */
+export interface KeyPlaceRooms<Shapes extends PartShapes = PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  /** `queue.prefix` */
+  readonly prefix: string;
+  /** Environment variables of parts, by name. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly log: Pick<EventLog, 'info'>;
+  readonly onError: (error: Error) => void;
+}
+
+/** What a part may use wherever it runs. */
+interface PartRooms<Shapes extends PartShapes> {
+  readonly settings: PartSettings<Shapes>;
+  readonly redis: RedisClient;
+  /** The prefix of keys: `queue.prefix` in the configuration. */
+  readonly prefix: string;
+  readonly shards: readonly Shard[];
+  /** How long what has ended is kept. */
+  readonly retention: { readonly signedMs: number; readonly failedMs: number };
+  /** Where the configuration file lies; undefined for a command that reads no other files. */
+  readonly directory: string | undefined;
+  /** The clock of Redis. */
+  readonly now: () => number;
+  readonly onError: (error: Error) => void;
+  /** Brings what a device has answered. The first answer of an attempt counts. */
+  readonly answer: Answer;
+}
+
+/** For look-ups of subscribers, on either connection. */
+export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
+  extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix' | 'now'> {
+  readonly serviceKey: Uint8Array;
+  readonly revocationOf: KeyCustody['revocationOf'];
+}
+
+/** Before workers and API start, when Redis can be used. */
+export interface StartRooms<Shapes extends PartShapes = PartShapes>
+  extends Omit<PartRooms<Shapes>, 'shards' | 'answer'> {
+  /** Closed by closeShards. */
+  readonly openShards: () => readonly Shard[];
+}
+
+/** The rooms in a process with workers. Their connection waits for Redis without end. */
+export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
+  /** The key with which data is sealed, and from which secrets are derived. */
+  readonly serviceKey: Uint8Array;
+  /** As for a status request. */
+  readonly find: FindTransaction;
+  readonly linkTo: LinkTo;
+  readonly log: EventLog;
+  readonly registry: Registry;
+  readonly telemetry: Telemetry | undefined;
+}
+
+/** The same, for jobs that run beside signatures, and may ask for some. */
+export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends WorkerRooms<Shapes> {
+  readonly tellers: Tellers;
+  readonly protocol: Protocol;
+  readonly providers: ApplicationProviders;
+  readonly subscribers: SubscriberRegistry;
+  readonly seals: Seals;
+  readonly custody: KeyCustody;
+  /** Of other services at which devices are. */
+  readonly trust: OtherServices['trust'];
+  readonly limiter: RateLimiter;
+  /** Transactions that wait for a worker, and how many may. */
+  readonly backlog: Pick<Backlog, 'size' | 'sizeOf' | 'added'>;
+  readonly maxBacklog: { readonly ofOne: number; readonly inAll: number };
+  /** Undefined where this process does not know it. */
+  readonly publicUrl: () => string | undefined;
+  /** How people know an application. */
+  readonly nameOf: (apId: string) => string;
+}
+
+/** In a process with the API, on a connection that gives up soon. */
+export interface ApiRooms<Shapes extends PartShapes = PartShapes>
+  extends PartRooms<Shapes>,
+    Pick<OauthDeps, 'addressOf' | 'body'> {
+  /** Everything is sealed with it, or derived from it. */
+  readonly serviceKey: Uint8Array;
+  /** The address at which browsers reach this server. */
+  readonly publicUrl: () => string;
+  /** The address at which this server listens. */
+  readonly selfUrl: () => string;
+  /** The clock of this machine. */
+  readonly hostNow: () => number;
+  /** A connection that waits for Redis without end. */
+  readonly blocking: RedisClient;
+  /** The certificate authority, and the keys of users. */
+  readonly custody: KeyCustody;
+  readonly limiter: RateLimiter;
+  /** How pages outside of a login look. */
+  readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
+  /** How people know an application. */
+  readonly nameOf: (apId: string) => string;
+  readonly joinLogin: JoinLogin;
+  /** For routes that applications call: `createApplicationRoute`. */
+  readonly applications: ApplicationRouteOptions;
+  /** Undefined for a transaction of another application. */
+  readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
+  readonly subscribers: SubscriberRegistry;
+}
+
+/** The rooms of the console, and of commands that run over the Redis of the service. */
+export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
+  readonly audit: Audit;
+  /** Tells the operator, in a sentence. */
+  readonly warn: (sentence: string) => void;
+}
+
+/**
+ * The address of a page of a part, about an instance; undefined where this process does not know it.
+ */
+export type LinkTo = (about: string, version: number) => string | undefined;
