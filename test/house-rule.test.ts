@@ -16,14 +16,8 @@ type Floor = (typeof floors)[number];
 const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[] = [
   ['app', 'app', /^parts\/(parts|configuration)\.ts/],
   ['app', 'app', /^src\/(product|cli|configuration|package)\//],
-  ['part', 'backup', /^parts\/backup\//],
-  ['part', 'callbacks', /^parts\/callbacks\//],
-  ['part', 'gateway', /^parts\/gateway\//],
-  ['part', 'demo', /^parts\/demo\//],
-  ['part', 'phone', /^parts\/phone\//],
-  ['part', 'pkcs11', /^parts\/pkcs11\//],
-  ['part', 'certificates', /^parts\/certificates\//],
-  ['part', 'processes', /^parts\/processes\//],
+  // Each folder of `parts/` is a part, with its name.
+  ['part', '', /^parts\/([^/]+)\//],
   ['part', 'ciba', /^(src\/oauth\/backchannel\/|machines\/ping)/],
   ['package', 'engine', /^packages\/engine\//],
   ['package', 'pki', /^src\/pki\//],
@@ -40,8 +34,8 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
 const placeOf = (path: string): { readonly floor: Floor; readonly name: string } => {
   const found = places.find(([, , pattern]) => pattern.test(path));
   if (found === undefined) throw new Error(`${path} has no place in the table`);
-  const [floor, name] = found;
-  return { floor, name };
+  const [floor, name, pattern] = found;
+  return { floor, name: name === '' ? (pattern.exec(path)?.[1] ?? '') : name };
 };
 
 const waiting: readonly string[] = [

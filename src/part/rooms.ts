@@ -110,6 +110,8 @@ export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends Par
   readonly serviceKey: Uint8Array;
   /** As for a status request. */
   readonly find: FindTransaction;
+  /** The certificate authority, and the keys of users. */
+  readonly custody: KeyCustody;
   readonly linkTo: LinkTo;
   readonly log: EventLog;
   readonly registry: Registry;
@@ -123,7 +125,6 @@ export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends Worke
   readonly providers: ApplicationProviders;
   readonly subscribers: SubscriberRegistry;
   readonly seals: Seals;
-  readonly custody: KeyCustody;
   /** Of other services at which devices are. */
   readonly trust: OtherServices['trust'];
   readonly limiter: RateLimiter;

@@ -127,6 +127,7 @@ export const workerRooms = (
   return {
     ...common(core),
     find,
+    custody: core.custodyOver(redis),
     answer: createAnswer(shards, { protocol, now }),
     linkTo: onlyOne(core.parts, 'openLinks')?.(serviceKey, publicUrl) ?? nowhere,
     log: core.eventLog,
@@ -152,7 +153,6 @@ export const workRooms = (
     ...own,
     protocol,
     seals,
-    custody: core.custodyOver(redis),
     trust: core.services.trust,
     limiter: core.limiterOver(redis),
     nameOf: namesOf(core),

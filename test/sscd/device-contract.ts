@@ -1,6 +1,6 @@
 /**
- * What every signing device promises, whatever it is. A new device is added to devices.test.ts and
- * runs through this.
+ * What every signing device promises, whatever it is. A device of the core runs through
+ * this in devices.test.ts, and one of a part in the part's own test.
  */
 import { describe, expect, it } from 'vitest';
 import { attachCertificates } from '../../src/pki/cms.ts';
