@@ -67,7 +67,7 @@ const otherNode = {
       'parts/processes/test/{evidence,mail}/*.test.ts',
       'parts/processes/test/commands/evidence.test.ts',
       'test/cli/{hash-password,network,screen,sign}.test.ts',
-      'test/oauth/{client-authentication,sealed-store,signing-keys}.test.ts',
+      'test/oauth/{client-authentication,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
       'test/product/{npm-start,process,shutdown}.e2e.test.ts',
     ],

@@ -1,9 +1,9 @@
 /**
  * The house rule: `packages ← machines ← core ← parts ← app`. A package imports packages alone, and
  * neither a package nor the core imports a part. A part imports no other part: what one brings to
- * another goes through a port of the core (src/outgoing/tellers.ts is one). The table says of each file what it is to be: most
- * parts still lie in several rooms. `waiting` names what only the move of a part into its own
- * folder can cut. A line goes when its import goes, and no line is added.
+ * another goes through a port of the core (src/outgoing/tellers.ts is one). The table says of each
+ * file what it is to be. `waiting` names what only a move can cut. A line goes when its import goes,
+ * and no line is added.
  */
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';

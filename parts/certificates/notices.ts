@@ -8,7 +8,7 @@ export const certificateNotices = {
   'certificate-nothing': [
     'bad',
     'Not done',
-    'No certificate of it can be changed like that any more.',
+    'None of its certificates can be revoked or renewed any more.',
   ],
 } as const satisfies Record<string, NoticeText>;
 

@@ -62,5 +62,8 @@ export interface Tellers {
 
 export const silence: Tellers = {
   tell: async () => undefined,
-  callWebhook: async () => ({ kind: 'refused', why: 'this service calls nobody' }),
+  callWebhook: async () => ({
+    kind: 'refused',
+    why: 'this service has no part that calls webhooks',
+  }),
 };

@@ -13,6 +13,7 @@ import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createOauthLog } from '../oauth/log.ts';
+import type { ApiPart } from '../part/part.ts';
 import { productVersion } from '../product-version.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/observed.ts';
@@ -175,7 +176,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     },
   });
   const applications = { providers, admission, evidenceOf, limits, log: httpLog, now };
-  // Before what has connections of its own: a part may refuse its configuration.
   const rooms = apiRooms(core, shards, {
     publicUrl,
     selfUrl: listensAt,
@@ -187,14 +187,36 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     applications,
     findOwn: transactions.findOwn,
   });
-  const opened = await Promise.all(core.parts.map((part) => part.openApi?.(rooms)));
-  const ofParts = opened.filter((part) => part !== undefined);
-  const console = await openConsole(core, {
-    transactions,
-    publicUrl,
-    addressOf,
-    tenants: oauth.tenants,
-    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
+  const ofParts: ApiPart[] = [];
+  const endParts = async (): Promise<void> => {
+    await Promise.all(ofParts.map((part) => part.endWaiting?.()));
+  };
+  const closeOwn = async (): Promise<void> => {
+    await Promise.all(endings.map((each) => each.close()));
+    await reports.close();
+    await refusals.close();
+    await oauth.close();
+    await backlog.close();
+    await standstill.close();
+    await closeShards(shards);
+  };
+  const openRest = async () => {
+    for (const part of core.parts) {
+      const opened = await part.openApi?.(rooms);
+      if (opened !== undefined) ofParts.push(opened);
+    }
+    return openConsole(core, {
+      transactions,
+      publicUrl,
+      addressOf,
+      tenants: oauth.tenants,
+      ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
+    });
+  };
+  const console = await openRest().catch(async (error: unknown) => {
+    await endParts();
+    await closeOwn();
+    throw error;
   });
   const described = await describeParts(core.parts);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
@@ -245,7 +267,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     leave();
     oauth.endWaiting();
     console.endWaiting();
-    await Promise.all(ofParts.map((part) => part.endWaiting?.()));
+    await endParts();
     await Promise.all(endings.map((each) => each.close()));
   };
   return {
@@ -275,13 +297,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     endWaiting,
     close: async (): Promise<void> => {
       await endWaiting();
-      await reports.close();
-      await refusals.close();
-      await oauth.close();
       await console.close();
-      await backlog.close();
-      await standstill.close();
-      await closeShards(shards);
+      await closeOwn();
     },
   };
 };

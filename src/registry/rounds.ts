@@ -5,8 +5,8 @@
  * What looks alike elsewhere is another mechanism. Jobs in a queue are ordered inside Redis, where
  * all processes see them (jobs/fair-order.ts). Passwords (fair-semaphore.ts) run one at a time of a
  * lane, in rounds of origins within it, and a flood is turned away from the fullest lane. Calls to
- * a receiver (workers/tenant-concurrency.ts) and transactions of workflows (workers/sign-room.ts)
- * do not wait here at all: they are told when to ask again.
+ * a receiver (workers/tenant-concurrency.ts) and transactions of workflows do not wait here at all:
+ * they are told when to ask again.
  */
 
 /** What waits, lane by lane. The lane that was served goes to the end. */
