@@ -56,7 +56,9 @@ describe('the addresses of the reference', () => {
     });
     expect(response.status).toBe(404);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await response.text()).toMatch(/<h1>There is nothing at this address<\/h1>/);
+    const page = await response.text();
+    expect(page).toMatch(/<h1>There is nothing at this address<\/h1>/);
+    expect(page).not.toMatch(/nowhere|<b>/);
     expect(await (await get('/rest/nowhere', { accept: 'text/html' })).json()).toHaveProperty(
       'Fault',
     );
