@@ -37,7 +37,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   configuration: ['environment operators part parts protocol registry', 'zod'],
   client: ['pki protocol', 'zod'],
   pages: ['event-stream languages request-body', 'hono'],
-  sscd: ['pki protocol redis registry telemetry', 'zod'],
+  sscd: ['pki protocol redis registry telemetry', ''],
   transactions: ['engine jobs machines pki protocol redis registry', 'bullmq zod'],
   workers: [
     'engine jobs logger machines pki protocol redis registry sscd telemetry transactions',
@@ -60,14 +60,14 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis prom-client'],
   'console-login': ['oauth registry relying-party setting-file', 'jose zod'],
   console: [
-    'console-login engine event-stream history languages machines oauth operators pages pki protocol redis registry shown-text theme transactions',
-    '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono uqr xstate zod',
+    'console-login engine event-stream history machines oauth operators pages pki protocol redis registry shown-text theme transactions',
+    '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono xstate zod',
   ],
   outgoing: ['loopback', ''],
   'command-line': ['client console engine environment loopback pki protocol redis', 'commander'],
   part: [
     'command-line console http logger oauth operators outgoing pages pki protocol redis registry sscd telemetry transactions workers',
-    'bullmq hono zod',
+    'bullmq zod',
   ],
   callbacks: [
     'command-line console engine history jobs logger operators outgoing part pki protocol redis registry telemetry transactions workers',
@@ -92,7 +92,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   pkcs11: ['engine part pki registry setting-file', 'jose pkcs11js zod'],
   processes: [
-    'command-line console embedded engine event-stream http jobs languages logger loopback machines operators outgoing pages part pki protocol queue redis registry relying-party request-body setting-file shown-text transactions workers',
+    'command-line console embedded engine event-stream http jobs languages logger machines operators outgoing pages part pki protocol queue redis registry relying-party request-body setting-file shown-text transactions workers',
     'bullmq commander hono jose nodemailer xstate zod',
   ],
   package: ['pki processes protocol queue transactions', ''],
@@ -103,8 +103,8 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api pino',
   ],
   cli: [
-    'client command-line configuration console console-login embedded engine environment history languages logger oauth operators parts pki product product-version protocol redis registry sscd transactions',
-    'commander uqr zod',
+    'client command-line configuration console console-login embedded engine environment history logger oauth operators parts pki product product-version protocol redis registry sscd transactions',
+    'commander zod',
   ],
 };
 
@@ -121,6 +121,10 @@ const roomOf = (path: string): string => {
 const packageOf = (name: string): string =>
   name.startsWith('bullmq/') ? 'bullmq/dist' : (/^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name);
 
+/** The room or the package that an import is of. */
+const usedBy = (path: string, name: string): string =>
+  name.startsWith('.') ? roomOf(posix.join(posix.dirname(path), name)) : packageOf(name);
+
 /** @returns A line for each import that the table does not allow. */
 const check = (path: string, text: string): readonly string[] => {
   const room = roomOf(path);
@@ -130,7 +134,7 @@ const check = (path: string, text: string): readonly string[] => {
       return loaders.includes(path) ? [] : [`${path} has an import whose name is not written out`];
     if (name.startsWith('node:')) return [];
     const isOurs = name.startsWith('.');
-    const used = isOurs ? roomOf(posix.join(posix.dirname(path), name)) : packageOf(name);
+    const used = usedBy(path, name);
     const allowed = isOurs ? rooms : packages;
     if ((isOurs && used === room) || allowed.split(' ').includes(used)) return [];
     const kind = isOurs ? 'rooms' : 'packages';
@@ -209,6 +213,12 @@ const cases = [
   ['src/event-stream.ts', './protocol/fault.ts', 'hono/streaming'],
   ['src/logger.ts', './http/log.ts', '../packages/engine/src/take-job.ts'],
   ['parts/backup', '../../src/product/core.ts', '../../src/redis/connect.ts'],
+  ['src/environment.ts', './protocol/fault.ts', 'zod'],
+  ['src/outgoing', '../transactions/contract.ts', '../loopback.ts'],
+  ['src/command-line', '../product/core.ts', 'commander'],
+  ['src/part', '../../parts/phone/part.ts', '../console/part.ts'],
+  ['src/package', '../product/launch.ts', '../../parts/processes/workflows/index.ts'],
+  ['parts', '../src/product/core.ts', './phone/part.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;
 
@@ -251,6 +261,27 @@ describe('the dependency rule', () => {
       ]);
       expect(check(path, write(allowed))).toEqual([]);
     }
+  });
+
+  it('is tried in every room', () => {
+    const tried = new Set(
+      cases.map(([room]) => roomOf(room.endsWith('.ts') ? room : `${room}/planted.ts`)),
+    );
+    expect(Object.keys(table).filter((room) => !tried.has(room))).toEqual([]);
+  });
+
+  it('allows nothing that no file uses', () => {
+    const used = new Set(
+      readSources().flatMap(([path, text]) =>
+        importsIn(text).map((name = '') => `${roomOf(path)} uses ${usedBy(path, name)}`),
+      ),
+    );
+    const unused = Object.entries(table).flatMap(([room, allowed]) =>
+      allowed
+        .flatMap((names) => names.split(' '))
+        .filter((name) => name !== '' && !used.has(`${room} uses ${name}`)),
+    );
+    expect(unused).toEqual([]);
   });
 
   it('names file, import and rule in one line', () => {

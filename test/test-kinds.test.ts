@@ -71,6 +71,7 @@ describe('test files', () => {
         'test/product/cluster.e2e.test.ts',
         'test/operators/bulk-crash.e2e.test.ts',
         'test/engine/crashes.e2e.test.ts',
+        'parts/pkcs11/test/start.e2e.test.ts',
       ]),
     );
   });

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createSelfSigned } from '../pki/openssl.ts';
 import { testRedis } from '../support/redis.ts';
 import { run, runUntilReady } from './terminal.ts';
 
@@ -78,22 +79,9 @@ describe('paraph start, api and worker', () => {
     );
   });
 
-  const certificate = (name: string, ...more: string[]): void => {
-    const subject = ['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.crt`];
-    const words = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-    ];
-    execFileSync('openssl', [...words, ...more, ...subject], { stdio: 'ignore', cwd: folder });
-  };
   beforeAll(() => {
-    for (const name of ['one', 'two']) certificate(name);
-    certificate('explicit', '-pkeyopt', 'ec_param_enc:explicit');
+    for (const name of ['one', 'two']) createSelfSigned(folder, name);
+    createSelfSigned(folder, 'explicit', '-pkeyopt', 'ec_param_enc:explicit');
     fileWith('no.pem', 'nothing');
     const bundle = ['one.crt', 'explicit.crt'].map((name) =>
       readFileSync(join(folder, name), 'utf8'),

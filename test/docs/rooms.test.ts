@@ -19,8 +19,14 @@ const rooms = [...['src', 'packages', 'parts'].flatMap(foldersIn), 'machines', '
 const hasReadme = (room: string): boolean => existsSync(join(root, room, 'README.md'));
 const readmes = rooms.filter(hasReadme);
 
-/** What the README of a room of the service says, in this order. */
+/** What the README of a room of the service says, in this order; and of a part. */
 const leads = ['**Public face.**', '**Keys in Redis.**', '**To change it.**'];
+const leadsOfPart = [
+  '**How it works.**',
+  '**What it brings',
+  '**Keys in Redis',
+  '**To change it.**',
+];
 const isOfService = (room: string): boolean =>
   !room.startsWith('packages/') && !room.startsWith('parts/');
 
@@ -93,13 +99,16 @@ describe('the READMEs of rooms', () => {
     expect(pathsIn(page).filter((path) => !isFound(room, path))).toEqual([]);
   });
 
-  it.each(readmes.filter(isOfService))('in %s says what a reader looks for', (room) => {
-    const page = readPage(`${room}/README.md`);
-    const places = leads.map((lead) => page.indexOf(lead));
-    expect(places).not.toContain(-1);
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
-    expect(page).toMatch(/^# .+\n\n[A-Z`]/);
-  });
+  it.each(readmes.filter((room) => !room.startsWith('packages/')))(
+    'in %s says what a reader looks for',
+    (room) => {
+      const page = readPage(`${room}/README.md`);
+      const places = (isOfService(room) ? leads : leadsOfPart).map((lead) => page.indexOf(lead));
+      expect(places).not.toContain(-1);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      expect(page).toMatch(/^# .+\n\n[A-Z`]/);
+    },
+  );
 
   it.each(readmes.filter(isOfService))('in %s names every file that other rooms import', (room) => {
     const patterns = facePatterns(readPage(`${room}/README.md`));

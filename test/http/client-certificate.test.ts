@@ -1,38 +1,17 @@
 /** The client's certificate, as a proxy in front passes it on; and as anybody else pretends to. */
-import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEvidence } from '../../src/http/client-certificate.ts';
 import { faultTable } from '../../src/protocol/fault.ts';
+import { selfSigned } from '../pki/openssl.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { expectFault, send } from './wire.ts';
 
-const newCertificate = (...more: readonly string[]): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'paraph-client-'));
-  const words = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    ...more,
-    '-nodes',
-  ];
-  const files = ['-subj', '/CN=client', '-keyout', 'key.pem', '-out', 'certificate.pem'];
-  execFileSync('openssl', [...words, ...files], { stdio: 'ignore', cwd: folder });
-  const text = readFileSync(join(folder, 'certificate.pem'), 'utf8');
-  rmSync(folder, { recursive: true });
-  return text;
-};
-const pem = newCertificate();
+const pem = selfSigned('client');
 const colons = new X509Certificate(pem).fingerprint256;
 const fingerprint = colons.replaceAll(':', '').toLowerCase();
 const other = 'ab'.repeat(32);
@@ -95,7 +74,7 @@ describe('a certificate in the header', () => {
     '%zz',
     encodeURIComponent(pem.slice(0, 200)),
     // Its curve is written out instead of named.
-    encodeURIComponent(newCertificate('-pkeyopt', 'ec_param_enc:explicit')),
+    encodeURIComponent(selfSigned('client', '-pkeyopt', 'ec_param_enc:explicit')),
     'Hash=',
     `Hash=${fingerprint.slice(2)}`,
     `Hash=${fingerprint}00`,

@@ -56,7 +56,9 @@ describe('the addresses of the reference', () => {
     });
     expect(response.status).toBe(404);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await response.text()).toMatch(/<h1>There is nothing at this address<\/h1>/);
+    const page = await response.text();
+    expect(page).toMatch(/<h1>There is nothing at this address<\/h1>/);
+    expect(page).not.toMatch(/nowhere|<b>/);
     expect(await (await get('/rest/nowhere', { accept: 'text/html' })).json()).toHaveProperty(
       'Fault',
     );
@@ -109,8 +111,11 @@ describe('the addresses of the reference', () => {
     const compressed = await get('/docs/reference.js', { 'accept-encoding': 'br, gzip' });
     expect(compressed.headers.get('content-encoding')).toBe('gzip');
     expect(compressed.headers.get('content-type')).toBe('text/javascript;charset=UTF-8');
+    expect(compressed.headers.get('vary')).toBe('Accept-Encoding');
+    expect(compressed.headers.get('cross-origin-resource-policy')).toBe('same-origin');
     const plain = await get('/docs/reference.js');
     expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(plain.headers.get('vary')).toBe('Accept-Encoding');
     const text = await plain.text();
     expect(text).toContain('createApiReference');
     expect(gunzipSync(await compressed.arrayBuffer()).toString()).toBe(text);
@@ -132,6 +137,8 @@ describe('the addresses of the reference', () => {
     'do not send %s again to who has it',
     async (path) => {
       const first = await get(path);
+      // Asked for each time: a new version may describe another interface.
+      expect(first.headers.get('cache-control')).toBe('no-cache');
       const again = await get(path, { 'if-none-match': first.headers.get('etag') ?? '' });
       expect(again.status).toBe(304);
       expect(await again.text()).toBe('');

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, type RunningServer } from '../../src/http/server.ts';
 import { faultTable } from '../../src/protocol/fault.ts';
+import { createSelfSigned, newKey } from '../pki/openssl.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
@@ -18,23 +19,9 @@ const file = (name: string): string => join(folder, name);
 const openssl = (...words: readonly string[]): void => {
   execFileSync('openssl', words, { stdio: 'ignore', cwd: folder });
 };
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-
-const createAuthority = (name: string): void =>
-  openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.crt`,
-  );
 
 /** What a customer makes by itself: it is no CA, and the subject is the same in each. */
-const createSelfSigned = (name: string, subject: string): void => {
+const createCustomer = (name: string, subject: string): void => {
   openssl(
     'req',
     ...newKey,
@@ -110,7 +97,7 @@ let product: TestProduct;
 let server: RunningServer;
 
 beforeAll(async () => {
-  for (const name of ['authority', 'stranger']) createAuthority(name);
+  for (const name of ['authority', 'stranger']) createSelfSigned(folder, name);
   for (const name of ['server', 'registered', 'other']) createLeaf(name, 'authority');
   createLeaf('foreign', 'stranger');
   createLeaf('explicit', 'authority', '-pkeyopt', 'ec_param_enc:explicit');
@@ -118,7 +105,7 @@ beforeAll(async () => {
     file('leaf.ext'),
     'basicConstraints=critical,CA:FALSE\nextendedKeyUsage=clientAuth\n',
   );
-  for (const name of ['one', 'two', 'three']) createSelfSigned(name, 'customer');
+  for (const name of ['one', 'two', 'three']) createCustomer(name, 'customer');
   writeFileSync(
     file('clients.crt'),
     ['authority', 'one', 'two'].map((name) => identity(name).cert).join(''),

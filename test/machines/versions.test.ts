@@ -19,8 +19,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { readSources } from '../support/imports.ts';
 
 type Versions = Readonly<Record<string, string>>;
 
@@ -78,14 +79,6 @@ const versionsIn = (folder: string): Versions => {
   return Object.fromEntries(found);
 };
 
-/** The folder itself, and those in it. */
-const foldersIn = (folder: string): readonly string[] => [
-  folder,
-  ...readdirSync(join(root, folder), { withFileTypes: true })
-    .filter((each) => each.isDirectory() && each.name !== 'test')
-    .map(({ name }) => join(folder, name)),
-];
-
 const git = (folder: string, ...args: readonly string[]): string =>
   execFileSync('git', ['-C', folder, ...args], {
     encoding: 'utf8',
@@ -108,12 +101,12 @@ const rewrittenIn = (folder: string): readonly string[] => {
 
 it('charts are those that their versions name', () => {
   const listed: Versions = JSON.parse(readFileSync(join(root, list), 'utf8'));
-  const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).filter((each) =>
-    each.isDirectory(),
-  );
-  const folders = ['machines', ...parts.flatMap(({ name }) => foldersIn(join('parts', name)))];
+  const charts = readSources().flatMap(([path]) => (isChart(path) ? [path] : []));
+  // Each by a name of its own: the list has no folders.
+  expect(new Set(charts.map((path) => basename(path))).size).toBe(charts.length);
+  const folders = new Set(charts.map((path) => dirname(path)));
   expect(listed).toEqual(
-    Object.assign({}, ...folders.map((folder) => versionsIn(join(root, folder)))),
+    Object.assign({}, ...[...folders].map((folder) => versionsIn(join(root, folder)))),
   );
 });
 

@@ -1,5 +1,4 @@
 /** Where a callback may be sent, and what is made of the answer. */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -13,10 +12,12 @@ import {
   type Resolve,
   retryAfterMs,
 } from '../../src/outgoing/post.ts';
+import { createSelfSigned } from '../pki/openssl.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'callbacks-'));
-const keyFile = join(directory, 'key.pem');
-const certFile = join(directory, 'cert.pem');
+const host = 'hooks.example';
+const keyFile = join(directory, `${host}.key`);
+const certFile = join(directory, `${host}.crt`);
 const seen: string[] = [];
 let plain: Server;
 let secure: NetServer;
@@ -27,29 +28,7 @@ const listen = async (server: NetServer): Promise<void> => {
 const portOf = (server: NetServer): number => (server.address() as AddressInfo).port;
 
 beforeAll(async () => {
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=hooks.example',
-      '-addext',
-      'subjectAltName=DNS:hooks.example',
-      '-keyout',
-      keyFile,
-      '-out',
-      certFile,
-    ],
-    { stdio: 'ignore' },
-  );
+  createSelfSigned(directory, host, '-addext', `subjectAltName=DNS:${host}`);
   plain = createServer((request, response) => {
     seen.push(request.url ?? '');
     switch (request.url) {

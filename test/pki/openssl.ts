@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,6 +45,42 @@ export const openssl = async (folder: string, command: string): Promise<string> 
     },
   );
   return `${stdout}${stderr}`;
+};
+
+/** What `openssl req` is told to make a key as well. */
+export const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'] as const;
+
+/**
+ * Makes a key and a certificate that it has signed itself: `<name>.key` and `<name>.crt`.
+ *
+ * @param name Also the name in the certificate.
+ * @param more Told to `openssl req`.
+ */
+export const createSelfSigned = (folder: string, name: string, ...more: string[]): void => {
+  const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`];
+  const words = [
+    'req',
+    '-x509',
+    ...newKey,
+    ...more,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    ...files,
+  ];
+  execFileSync('openssl', words, { stdio: 'ignore', cwd: folder });
+};
+
+/** @returns A certificate as of {@link createSelfSigned}, PEM, whose key nobody needs. */
+export const selfSigned = (name: string, ...more: string[]): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'paraph-certificate-'));
+  try {
+    createSelfSigned(folder, name, ...more);
+    return readFileSync(join(folder, `${name}.crt`), 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 };
 
 /**

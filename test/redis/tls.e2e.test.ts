@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
+import { createSelfSigned, newKey } from '../pki/openssl.ts';
 import { startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
@@ -20,20 +21,9 @@ const servers: RunningRedis[] = [];
 
 const openssl = (...given: string[]): void =>
   void execFileSync('openssl', given, { stdio: 'ignore' });
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
 beforeAll(() => {
-  openssl(
-    'req',
-    '-x509',
-    ...newKey,
-    '-subj',
-    '/CN=ca',
-    '-keyout',
-    file('ca.key'),
-    '-out',
-    file('ca.crt'),
-  );
+  createSelfSigned(directory, 'ca');
   for (const name of ['server', 'client']) {
     const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
     openssl(
@@ -133,17 +123,7 @@ describe('A Redis that asks for certificates', () => {
   it.each(['ca', 'cert', 'key'])(
     'refuses a file of "%s" whose key has a curve that is written out',
     (name) => {
-      const explicit = ['-pkeyopt', 'ec_param_enc:explicit', '-subj', '/CN=explicit'];
-      openssl(
-        'req',
-        '-x509',
-        ...newKey,
-        ...explicit,
-        '-keyout',
-        file('explicit.key'),
-        '-out',
-        file('explicit.crt'),
-      );
+      createSelfSigned(directory, 'explicit', '-pkeyopt', 'ec_param_enc:explicit');
       const path = file(name === 'key' ? 'explicit.key' : 'explicit.crt');
       const url = `rediss://127.0.0.1:1?${name}=${encodeURIComponent(path)}`;
       expect(() => connectForCommands({ url })).toThrow(

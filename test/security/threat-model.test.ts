@@ -1,6 +1,6 @@
 /**
  * docs/threat-model.md names files that exist, and leaves no threat without a test or a reason.
- * That its tests exist: docs/named-tests.test.ts.
+ * That its tests exist: test/docs/named-tests.test.ts.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const threats: readonly Threat[] = page.split(/^(?=\*\*[A-Z]\d+ )|^(?=## )/m).fl
       id,
       kinds: kinds.split(', '),
       tests: points.flatMap(
-        (point) => /^`((?:parts\/[a-z]+\/)?test\/[^`]+ › [^`]+)`\s*$/.exec(point)?.[1] ?? [],
+        (point) => /^`((?:parts\/[\w-]+\/)?test\/[^`]+ › [^`]+)`\s*$/.exec(point)?.[1] ?? [],
       ),
       acceptedRisks: points.flatMap((point) => /^Accepted risk: (.*)$/s.exec(point)?.[1] ?? []),
       text,
@@ -88,7 +88,9 @@ describe('the threat model', () => {
 
   it('names files that exist', () => {
     const files = [
-      ...page.matchAll(/`((?:src|workers|scripts|test)\/[\w./-]+\.(?:ts|mjs|js)|[\w.-]+\.yml)`/g),
+      ...page.matchAll(
+        /`((?:src|parts|packages|machines|workers|scripts|test)\/[\w./-]+(?:\.(?:ts|mjs|js)|\/)|[\w.-]+\.yml)`/g,
+      ),
     ];
     expect(files.length).toBeGreaterThan(20);
     expect(

@@ -1,4 +1,5 @@
 /** What the authorities publish: lists and OCSP answers, read by openssl. */
+import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { now, owner } from '../../../test/pki/fixtures.ts';
 import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
@@ -93,12 +94,33 @@ describe('a list of revoked certificates', () => {
 
   it('no longer names what has ended', async () => {
     const { clock, custody, publisher } = service();
+    const user = await custody.userKey(owner());
+    await custody.revokeCertificate({ serial: serialOf(user) }, 'keyCompromise');
+    const end = Date.parse(new X509Certificate(user.chain.certificates[0]).validTo);
+    const isNamed = async (at: number): Promise<boolean> => {
+      clock.now = at;
+      const list = Buffer.from((await publisher.revocationList('issuing-1')) ?? []);
+      return list.toString('hex').includes(serialOf(user));
+    };
+    // A list that was made before the end is good for a day.
+    expect([await isNamed(end - hour), await isNamed(end + 23 * hour)]).toEqual([true, true]);
+    expect(await isNamed(end + 48 * hour)).toBe(false);
+  });
+
+  it('names what its own authority has issued, and nothing of the next one', async () => {
+    const { custody, publisher } = service();
     await custody.userKey(owner());
-    await custody.revokeCertificate({ msisdn: owner().msisdn }, 'keyCompromise');
-    const full = await publisher.revocationList('issuing-1');
-    clock.now += 4 * 366 * 24 * hour;
-    const empty = await publisher.revocationList('issuing-1');
-    expect(empty?.length).toBeLessThan(full?.length ?? 0);
+    await custody.rollOver('issuing');
+    const next = await custody.userKey(owner({ msisdn: '41700092502' }));
+    await custody.revokeCertificate({ serial: serialOf(next) }, 'keyCompromise');
+    const naming = await Promise.all(
+      ['issuing-1', 'issuing-2'].map(async (id) =>
+        Buffer.from((await publisher.revocationList(id)) ?? [])
+          .toString('hex')
+          .includes(serialOf(next)),
+      ),
+    );
+    expect(naming).toEqual([false, true]);
   });
 });
 
@@ -238,15 +260,24 @@ describe('an OCSP answer', () => {
   it('is malformedRequest for what is no request, and unauthorized about certificates of others', async () => {
     const { custody, publisher } = service();
     const stranger = service().custody;
-    await custody.userKey(owner());
+    const [own, ownIssuing] = (await custody.userKey(owner())).chain.certificates;
     for (const hostile of [Buffer.of(), Buffer.from('3000', 'hex'), Buffer.alloc(5000, 0x30)]) {
       expect(Buffer.from(await publisher.ocspAnswer(hostile)).toString('hex')).toBe('30030a0101');
     }
     const [user, issuing] = (await stranger.userKey(owner())).chain.certificates;
-    await inFolder({ 'ca.pem': pem(issuing), 'user.pem': pem(user) }, async (folder, { read }) => {
-      await openssl(folder, 'ocsp -issuer ca.pem -cert user.pem -reqout request.der');
-      const answer = await publisher.ocspAnswer(await read('request.der'));
-      expect(Buffer.from(answer).toString('hex')).toBe('30030a0106');
+    const files = {
+      'ca.pem': pem(issuing),
+      'user.pem': pem(user),
+      'own-ca.pem': pem(ownIssuing),
+      'own.pem': pem(own),
+    };
+    await inFolder(files, async (folder, { read }) => {
+      const theirs = '-issuer ca.pem -cert user.pem';
+      for (const about of [theirs, `-issuer own-ca.pem -cert own.pem ${theirs}`]) {
+        await openssl(folder, `ocsp ${about} -reqout request.der`);
+        const answer = await publisher.ocspAnswer(await read('request.der'));
+        expect(Buffer.from(answer).toString('hex')).toBe('30030a0106');
+      }
     });
   });
 });

@@ -1,8 +1,8 @@
 /** Phones of a service whose other numbers are all behind a gateway, which hangs here. */
-import { execFileSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { selfSigned } from '../../../test/pki/openssl.ts';
 import { testFiles } from '../../../test/support/gateway.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import { testRedis } from '../../../test/support/redis.ts';
@@ -20,27 +20,6 @@ let stage: PhoneStage;
 let server: Server;
 /** The numbers that the other service was asked for. */
 const askedThere: string[] = [];
-
-const certificate = (): string =>
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=Other',
-      '-keyout',
-      '/dev/null',
-    ],
-    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
-  );
 
 beforeAll(async () => {
   server = createServer(async (request) => {
@@ -60,7 +39,7 @@ beforeAll(async () => {
           apId: 'http://paraph.example',
           default: true,
           limits: { calls: 4 },
-          trustAnchorsFile: writeFile('other.pem', certificate()),
+          trustAnchorsFile: writeFile('other.pem', selfSigned('other')),
         },
       ],
     },

@@ -4,7 +4,6 @@
  * the far one.
  */
 
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,6 +21,7 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { upstreamOf } from '../../../src/registry/subscriber.ts';
 import { SettingFileError } from '../../../src/setting-file.ts';
 import { send } from '../../../test/http/wire.ts';
+import { createSelfSigned } from '../../../test/pki/openssl.ts';
 import { rootsOf, testFiles, textsAt } from '../../../test/support/gateway.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
@@ -110,31 +110,13 @@ let forgetful: Awaited<ReturnType<typeof startStrict>>;
 let toLose = 0;
 let folder = '';
 
-const openssl = (...words: readonly string[]): void => {
-  execFileSync('openssl', words, { stdio: 'ignore', cwd: folder });
-};
-const certificate = (name: string): void =>
-  openssl(
-    ...[
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '2',
-    ],
-    ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'],
-    ...['-keyout', `${name}.key`, '-out', `${name}.crt`],
-  );
 const fileAt = (name: string): string => join(folder, name);
 const contentOf = (name: string): string => readFileSync(fileAt(name), 'utf8');
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'paraph-gateway-tls-'));
-  for (const name of ['server', 'client']) certificate(name);
+  for (const name of ['server', 'client'])
+    createSelfSigned(folder, name, '-addext', 'subjectAltName=IP:127.0.0.1');
   const prefixed = (name: string) => ({ ...redis, prefix: `${redis.prefix.slice(-20)}-${name}` });
   passwordFile = writeFile('password', `${secret}\n`);
   far = await startTestProduct(prefixed('far'), {

@@ -13,12 +13,17 @@ import { testFiles } from '../../../test/support/gateway.ts';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
 import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
-import { signRequest } from '../../../test/support/requests.ts';
+import { profileRequest, signRequest } from '../../../test/support/requests.ts';
 
 const redis = testRedis();
 const writeFile = testFiles();
 const robot = '+41790000001';
-const numbers = { hanging: '+41790000101', open: '+41790000201', away: '+41790000301' };
+const numbers = {
+  hanging: '+41790000101',
+  open: '+41790000201',
+  away: '+41790000301',
+  dark: '+41790000401',
+};
 
 let product: TestProduct;
 /** Requests to the service that answers nothing. */
@@ -107,6 +112,7 @@ beforeAll(async () => {
         gateway('hanging', hangingUrl, { calls: 8 }),
         gateway('open', openUrl, { pollsPerSecond: 5 }),
         gateway('away', awayUrl, {}),
+        gateway('dark', awayUrl, {}),
       ],
       subscribers: [
         { msisdn: robot, sim: {} },
@@ -148,6 +154,19 @@ it('a gateway is polled as often in a second as it allows, however many transact
   const seconds = (Math.max(...polledAt) - begun) / 1000;
   expect(polledAt.length).toBeLessThanOrEqual(5 * (seconds + 2));
   expect(polledAt.length).toBeGreaterThan(10);
+});
+
+it('a gateway that is away is asked for few profiles', async () => {
+  const begun = performance.now();
+  const before = refused;
+  for (let count = 0; count < 20; count += 1) {
+    const { body } = await product.post('/rest/service/profile', profileRequest(numbers.dark));
+    expect(body.Fault.Code.SubCode.Value).toBe('_209');
+  }
+  // Five in a row open the circuit breaker; then one in a second.
+  const seconds = (performance.now() - begun) / 1000;
+  expect(refused - before).toBeGreaterThanOrEqual(5);
+  expect(refused - before).toBeLessThanOrEqual(5 + seconds + 1);
 });
 
 it('a gateway that is away is tried by one of many transactions at a time, and the log says that it is down', async () => {

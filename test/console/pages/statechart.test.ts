@@ -256,6 +256,66 @@ describe('the layout of a statechart', () => {
       }
     });
 
+    it('leads each arrow from the edge of a state to that of another, and its head with it', () => {
+      const isOnEdge = ({ x, y }: { x: number; y: number }, name: string): boolean => {
+        const found = boxes.find((each) => each.name === name);
+        if (found === undefined) return false;
+        const { left, top, right, bottom } = found;
+        const isAt = (one: number, other: number): boolean => Math.abs(one - other) < 0.2;
+        return (
+          ((isAt(x, left) || isAt(x, right)) && y > top - 0.2 && y < bottom + 0.2) ||
+          ((isAt(y, top) || isAt(y, bottom)) && x > left - 0.2 && x < right + 0.2)
+        );
+      };
+      for (const { from, to, path, head } of arrows) {
+        const [x = 0, y = 0, ...base] = head.split(' ').map(Number);
+        const [endX = 0, endY = 0] = path
+          .split(/[MLC ]/)
+          .slice(-2)
+          .map(Number);
+        const [beginX = 0, beginY = 0] = path
+          .split(/[MLC ]/)
+          .slice(1)
+          .map(Number);
+        expect([from, isOnEdge({ x: beginX, y: beginY }, from)]).toEqual([from, true]);
+        expect([to, isOnEdge({ x, y }, to)]).toEqual([to, true]);
+        // The line ends within the head, which points on in its direction.
+        const middle = [0, 1].map((at) => ((base[at] ?? 0) + (base[at + 2] ?? 0)) / 2);
+        const [backX = 0, backY = 0] = middle;
+        expect(Math.hypot(x - backX, y - backY)).toBeCloseTo(9, 0);
+        expect(Math.hypot(x - endX, y - endY)).toBeLessThan(9);
+        expect(Math.min(Math.abs(x - endX), Math.abs(y - endY))).toBeLessThan(0.2);
+        // It goes straight before the head begins.
+        const [straightX = 0, straightY = 0] = path
+          .split(/[MLC ]/)
+          .slice(-4)
+          .map(Number);
+        expect(path).toMatch(/L\S+ \S+$/);
+        expect(Math.hypot(x - straightX, y - straightY)).toBeGreaterThan(9);
+      }
+    });
+
+    it('lets arrows leave the side of a state in the order in which they go on', () => {
+      const sides = new Map<string, (readonly [begin: number, next: number])[]>();
+      for (const { from, path } of arrows) {
+        const [x = 0, y = 0, leaveX] = path
+          .split(/[MLC ]/)
+          .slice(1)
+          .map(Number);
+        const isDown = x === leaveX;
+        const [nextX = 0, nextY = 0] = (/C\S+ \S+ \S+ \S+ (\S+ [^L]+)L/.exec(path)?.[1] ?? '')
+          .split(' ')
+          .map(Number);
+        const side = `${from} ${isDown ? y : x}`;
+        const next = isDown ? ([x, nextX] as const) : ([y, nextY] as const);
+        sides.set(side, [...(sides.get(side) ?? []), next]);
+      }
+      for (const side of sides.values()) {
+        const nexts = side.toSorted(([a], [b]) => a - b).map(([, next]) => next);
+        expect(nexts).toEqual(nexts.toSorted((a, b) => a - b));
+      }
+    });
+
     it('gives each arrow a line of its own, with its label beside it', () => {
       const straight = arrows.flatMap(({ path }, index) =>
         [...path.matchAll(/(-?[\d.]+ -?[\d.]+)L(-?[\d.]+ -?[\d.]+)/g)]
