@@ -117,8 +117,10 @@ export const openOperatorsRooms = async (options: {
         limiter,
         audit,
       });
+      const numberName = createNumberNames(serviceKey);
       const secretRooms: SecretRooms = {
         serviceKey,
+        numberName,
         custody,
         publicUrl: async () =>
           publicUrl?.() ?? configuration.publicUrl ?? (await operators.address()),
@@ -127,7 +129,7 @@ export const openOperatorsRooms = async (options: {
       const owners = secretParts.flatMap((part) => part.owners ?? []);
       return {
         operators,
-        numberName: createNumberNames(serviceKey),
+        numberName,
         secretRoutes: secretParts.flatMap(({ routes }) =>
           routes === undefined ? [] : [(deps: AdminApiDeps) => routes(deps, owners)],
         ),
