@@ -2,7 +2,6 @@
 
 import { counted } from '../../src/console/pages/markup.ts';
 import type { ConsolePart } from '../../src/console/part.ts';
-import { createNumberNames } from '../../src/operators/number-names.ts';
 import type { OperatorRooms } from '../../src/part/rooms.ts';
 import type { PhoneShapes } from './configuration.ts';
 import { createSubscriberRoutes } from './console.route.ts';
@@ -18,10 +17,9 @@ export const openPhoneConsole = (rooms: OperatorRooms<PhoneShapes>): ConsolePart
     'POST /subscribers/:msisdn/invitations': 'Make a link that enrols a phone',
     'DELETE /subscribers/:msisdn/phones/:id': 'Remove a phone',
   },
-  openSecrets: ({ serviceKey, custody, publicUrl }) => {
+  openSecrets: ({ serviceKey, custody, publicUrl, numberName }) => {
     const revoke = revokeWith(custody);
     const { admin } = openAdmin({ ...rooms, serviceKey, publicUrl, revoke });
-    const numberName = createNumberNames(serviceKey);
     const orders = createPhoneOrders({ admin, audit: rooms.audit, numberName });
     return {
       routes: (deps) => createSubscriberRoutes(orders, deps),

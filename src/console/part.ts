@@ -1,6 +1,7 @@
 /** The members of a part for the console and its API. */
 import type { Hono } from 'hono';
 import type { TransactionRow } from '../history/row.ts';
+import type { NumberName } from '../operators/number-names.ts';
 import type { NumberOwners } from '../operators/number-owners.ts';
 import type { Role } from '../operators/operator.ts';
 import type { KeyCustody } from '../pki/ports.ts';
@@ -34,6 +35,8 @@ export interface ActionWords {
 /** What the service key opens. */
 export interface SecretRooms {
   readonly serviceKey: Uint8Array;
+  /** Names of numbers in the audit log. */
+  readonly numberName: NumberName;
   readonly custody: KeyCustody;
   /** Where browsers reach the service; undefined where this process does not know it. */
   readonly publicUrl: () => Promise<string | undefined>;

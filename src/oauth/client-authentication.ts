@@ -8,11 +8,11 @@
  *
  * Sources: RFC 6749 2.3.1, RFC 7523 3, OpenID Connect Core 9 (private_key_jwt), RFC 9126 2.
  */
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { decodeJwt, type JWTPayload } from 'jose';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { PasswordVerdict, PasswordVerifier } from '../registry/password-verifier.ts';
-import { decoyPassword } from '../registry/passwords.ts';
+import { decoysLike } from '../registry/passwords.ts';
 import { originOf, type Source } from '../registry/rate-limiter.ts';
 import { isDigestOf } from './client-changes.ts';
 import { clockToleranceSeconds, verifyClientJwt } from './client-jwt.ts';
@@ -162,24 +162,27 @@ export const createSecretCheck = (
   passwords: PasswordVerifier,
   limits: Pick<Limits, 'barredWait'>,
 ): SecretCheck => {
-  const seed = randomBytes(32);
+  const seed = randomBytes(32).toString('hex');
 
-  const storedSecrets = new WeakMap<Tenant, readonly string[]>();
+  const decoysOfTenants = new WeakMap<Tenant, ReturnType<typeof decoysLike>[]>();
 
-  const storedSecretsOf = (tenant: Tenant): readonly string[] => {
-    const known = storedSecrets.get(tenant);
+  /** Like each secret of the tenant; each push asks, so they are made once. */
+  const decoysOf = (tenant: Tenant): ReturnType<typeof decoysLike>[] => {
+    const known = decoysOfTenants.get(tenant);
     if (known !== undefined) return known;
-    const found = [...tenant.clients.values()].flatMap(({ secretHash }) => secretHash ?? []);
-    storedSecrets.set(tenant, found);
+    const stored = [...tenant.clients.values()].flatMap(({ secretHash }) => secretHash ?? []);
+    const found = stored.map(decoysLike);
+    decoysOfTenants.set(tenant, found);
     return found;
   };
 
+  const usualDecoys = decoysLike(undefined);
+
   /** An id has the same decoy each time, with the cost of one of the tenant's secrets. */
   const decoyOf = (tenant: Tenant, clientId: string): string => {
-    const hashes = storedSecretsOf(tenant);
-    const { id } = tenant;
-    const own = createHmac('sha256', seed).update(`${id} ${clientId}`).digest();
-    return decoyPassword(hashes[own.readUInt32BE() % hashes.length], own);
+    const decoys = decoysOf(tenant);
+    const own = hash('sha256', `${seed} ${tenant.id} ${clientId}`, 'buffer');
+    return (decoys[own.readUInt32BE() % decoys.length] ?? usualDecoys)(own);
   };
 
   return async (tenant, { address, clientId, secret, method }) => {

@@ -66,6 +66,8 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     telemetry,
   } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
+  // First, because nothing is open yet that would have to be closed.
+  const described = await describeParts(core.parts);
   const shards = core.shardsOver(commands, telemetry.queue);
   telemetry.watchQueues({ redis: commands, queues: queuesIn(shards), now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
@@ -218,7 +220,6 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     await closeOwn();
     throw error;
   });
-  const described = await describeParts(core.parts);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
     more: [telemetry.routes, oauth.routes, console.routes, ...ofParts.map(({ routes }) => routes)],

@@ -16,6 +16,7 @@ import { connectForCommands, disconnect, whenReady } from '../redis/connect.ts';
 import { consoleClient, withConsoleClient } from '../registry/console-client.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import { closeShards } from '../transactions/shards.ts';
+import { type Closing, createClosing } from './closing.ts';
 import type { Core } from './core.ts';
 import { openOperatorsRooms } from './operators-rooms.ts';
 
@@ -87,18 +88,27 @@ export const tenantsWithConsole = (
   return withConsoleClient(tenants, operations.openid.tenant, client);
 };
 
-/** Opens the console on a connection of its own: its pages are large. */
-export const openConsole = async (core: Core, surroundings: ConsoleSurroundings) => {
+const openConsoleWith = async (
+  core: Core,
+  surroundings: ConsoleSurroundings,
+  { add, close }: Closing,
+) => {
   const { transactions, publicUrl, addressOf } = surroundings;
   const { configuration, protocol, serviceKey, now, onError } = core;
   const providerLogin = openProviderLogin(core, surroundings);
   const redis = connectForCommands({ url: core.redisUrl });
+  add(() => disconnect(redis));
   redis.on('error', onError);
   core.telemetry.watchRedis('console', redis);
   await whenReady(redis);
   const shards = core.shardsOver(redis);
+  add(() => closeShards(shards));
   const log = createAuditLog(core.eventLog);
-  const { close, secretsWith, ...rooms } = await openOperatorsRooms({
+  const {
+    close: closeRooms,
+    secretsWith,
+    ...rooms
+  } = await openOperatorsRooms({
     configuration,
     parts: core.parts,
     redis,
@@ -110,6 +120,7 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
     now,
     onError,
   });
+  add(closeRooms);
   const secrets = secretsWith({
     serviceKey,
     custody: core.custodyOver(redis),
@@ -150,8 +161,12 @@ export const openConsole = async (core: Core, surroundings: ConsoleSurroundings)
       closed = true;
       clearTimeout(noting);
       await close();
-      await closeShards(shards);
-      await disconnect(redis);
     },
   };
+};
+
+/** Opens the console on a connection of its own: its pages are large. */
+export const openConsole = (core: Core, surroundings: ConsoleSurroundings) => {
+  const closing = createClosing();
+  return closing.orClose(() => openConsoleWith(core, surroundings, closing));
 };

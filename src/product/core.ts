@@ -101,8 +101,6 @@ export const openCore = async (options: CoreOptions) => {
     log: eventLog,
   });
   const { sandbox, queue, operations } = configuration;
-  const commands = connectForCommands({ url: redisUrl }, hostNow);
-  const blocking = connectForBlocking({ url: redisUrl });
   const internal = internalProviders(configuration.oidc.tenants);
   const telemetry = createTelemetry({
     version: productVersion() ?? 'unknown',
@@ -113,9 +111,23 @@ export const openCore = async (options: CoreOptions) => {
     processMetrics: options.processMetrics ?? false,
     now: hostNow,
   });
+  const onError = telemetry.trouble('product', options.onError);
+  const { prefix } = queue;
+  // Before the connections, which would have to be closed where there is no such place.
+  const keyPlace = await openKeyPlace(options.parts, {
+    settings: settingsOf(configuration),
+    prefix,
+    variables: options.variables ?? {},
+    log: eventLog,
+    onError,
+  }).catch((error: unknown) => {
+    services.close();
+    throw error;
+  });
+  const commands = connectForCommands({ url: redisUrl }, hostNow);
+  const blocking = connectForBlocking({ url: redisUrl });
   telemetry.watchRedis('commands', commands);
   telemetry.watchRedis('blocking', blocking);
-  const onError = telemetry.trouble('product', options.onError);
   for (const client of [commands, blocking]) client.on('error', onError);
   const clock = clockOf(commands);
   const endWatch = watchClock(clock, hostNow, options.logger);
@@ -124,14 +136,6 @@ export const openCore = async (options: CoreOptions) => {
   telemetry.watchMemory(memory);
   const now = (): number => Math.floor(clock.now());
   const passwords = createPasswordVerifier();
-  const { prefix } = queue;
-  const keyPlace = await openKeyPlace(options.parts, {
-    settings: settingsOf(configuration),
-    prefix,
-    variables: options.variables ?? {},
-    log: eventLog,
-    onError,
-  });
   const vaultOver = (redis: RedisClient): KeyVault =>
     keyPlace.vault(redis === blocking ? jobWaitsMs : undefined);
   let serviceKey = masterKey;

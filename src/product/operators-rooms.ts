@@ -51,8 +51,6 @@ export const openOperatorsRooms = async (options: {
   const limiter = createRateLimiter({ redis, prefix });
   const audit = createAudit({ redis, prefix, log: options.log });
   const retention = retentionOf(configuration);
-  const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
-  const bulkQueue = openBulkQueue({ redis, prefix, onError });
   const rooms = {
     settings: settingsOf(configuration),
     redis,
@@ -69,6 +67,8 @@ export const openOperatorsRooms = async (options: {
   const ofParts = (await Promise.all(parts.map((part) => part.openConsole?.(rooms)))).filter(
     (part) => part !== undefined,
   );
+  const history = createHistory({ redis, prefix, shards: shards.length, retention, now, onError });
+  const bulkQueue = openBulkQueue({ redis, prefix, onError });
   const providers = applicationProviders.map((provider) => viewOf(provider, ofParts));
   return {
     history,
@@ -117,8 +117,10 @@ export const openOperatorsRooms = async (options: {
         limiter,
         audit,
       });
+      const numberName = createNumberNames(serviceKey);
       const secretRooms: SecretRooms = {
         serviceKey,
+        numberName,
         custody,
         publicUrl: async () =>
           publicUrl?.() ?? configuration.publicUrl ?? (await operators.address()),
@@ -127,7 +129,7 @@ export const openOperatorsRooms = async (options: {
       const owners = secretParts.flatMap((part) => part.owners ?? []);
       return {
         operators,
-        numberName: createNumberNames(serviceKey),
+        numberName,
         secretRoutes: secretParts.flatMap(({ routes }) =>
           routes === undefined ? [] : [(deps: AdminApiDeps) => routes(deps, owners)],
         ),

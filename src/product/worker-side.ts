@@ -3,34 +3,41 @@ import { startWorkers } from '../../workers/workers.ts';
 import { createProcessReports } from '../history/processes.ts';
 import { createAudit, createAuditLog } from '../operators/audit.ts';
 import { startBulkWorker } from '../operators/bulk-worker.ts';
-import type { Running } from '../part/part.ts';
 import type { WorkerRooms } from '../part/rooms.ts';
 import { productVersion } from '../product-version.ts';
-import { createDevices } from '../sscd/devices.ts';
+import { createDevices, type MakeDevice } from '../sscd/devices.ts';
 import { createOutbox, createWebhookGateway } from '../sscd/text-gateway.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { closeQueues, closeShards, openBulkQueue } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
+import { type Closing, createClosing } from './closing.ts';
 import type { Core } from './core.ts';
 import { keepIndexHere, keepIndexInThread } from './index-keeper.ts';
 import type { PublicUrl } from './names.ts';
 import { openTellers, workerRooms, workRooms } from './part-rooms.ts';
 
 /** Starts the work of workers beside signing: the search index, ordered replays, parts. */
-const startOperations = async (core: Core, rooms: WorkerRooms) => {
+const startOperations = async (
+  core: Core,
+  rooms: WorkerRooms,
+  { add }: Pick<Closing, 'add'>,
+): Promise<void> => {
   const { configuration, blocking: redis, protocol, retention, now, onError } = core;
   const { queue, operations } = configuration;
   const { prefix, shards } = rooms;
   const keepIndex = core.compiled ? keepIndexInThread : keepIndexHere;
-  const indexKeeper = operations.index
-    ? keepIndex(
-        { redisUrl: core.redisUrl, prefix, shards: queue.shards, retention },
-        { now, onError },
-      )
-    : undefined;
+  if (operations.index) {
+    const indexKeeper = keepIndex(
+      { redisUrl: core.redisUrl, prefix, shards: queue.shards, retention },
+      { now, onError },
+    );
+    add(indexKeeper.close);
+  }
   const audit = createAudit({ redis, prefix, log: createAuditLog(core.eventLog) });
-  const common = {
+  const bulkQueue = openBulkQueue({ redis, prefix, onError });
+  add(() => closeQueues([bulkQueue]));
+  const bulks = startBulkWorker({
     redis,
     prefix,
     shards,
@@ -38,27 +45,15 @@ const startOperations = async (core: Core, rooms: WorkerRooms) => {
     limiter: core.limiterOver(redis),
     now,
     onError,
-  };
-  const bulkQueue = openBulkQueue({ redis, prefix, onError });
-  const bulks = startBulkWorker({ ...common, queue: bulkQueue, protocol });
+    queue: bulkQueue,
+    protocol,
+  });
+  add(bulks.close);
   await bulks.ready();
-  const running: Running[] = [];
-  const close = async (): Promise<void> => {
-    await Promise.all(running.map((part) => part.close()));
-    await bulks.close();
-    await closeQueues([bulkQueue]);
-    await indexKeeper?.close();
-  };
-  try {
-    for (const part of core.parts) {
-      const started = await part.startWorkers?.(rooms);
-      if (started !== undefined) running.push(started);
-    }
-  } catch (error) {
-    await close();
-    throw error;
+  for (const part of core.parts) {
+    const started = await part.startWorkers?.(rooms);
+    if (started !== undefined) add(started.close);
   }
-  return { close };
 };
 
 export interface WorkerParts {
@@ -68,18 +63,29 @@ export interface WorkerParts {
   readonly textTimeoutMs?: number | undefined;
 }
 
-/** Starts the workers of this process and resolves when they take jobs. */
-export const startWorkerSide = async (core: Core, parts: WorkerParts = { operations: true }) => {
+const openWorkerSide = async (core: Core, parts: WorkerParts, { add, close }: Closing) => {
   const publicUrl = (): string | undefined => core.configuration.publicUrl ?? parts.listensAt?.();
   const { configuration, blocking, protocol, retention, now } = core;
   const { telemetry } = core;
   const { queue, workers, otp } = configuration;
   const shards = core.shardsOver(blocking, telemetry.queue);
+  add(() => closeShards(shards));
   const custody = core.custodyOver(blocking);
   const gateway =
     otp.gateway.kind === 'outbox'
       ? createOutbox(blocking, queue.prefix, now)
       : createWebhookGateway(otp.gateway.url, parts.textTimeoutMs);
+  const log = telemetry.stepLog(createStepLog(core.eventLog));
+  const readEnd = createReadEnd({ custody, seals: core.seals, now, onError: log.trouble });
+  const find = createFind({ shards, protocol, readEnd, retention, now });
+  const rooms = workerRooms(core, shards, find, publicUrl);
+  const kinds: MakeDevice[] = [];
+  for (const part of core.parts) {
+    const devices = await part.openDevices?.(rooms);
+    if (devices === undefined) continue;
+    add(devices.close);
+    kinds.push(devices.make);
+  }
   const maxBacklog = queue.maxWaiting * queue.shards;
   const backlog = await createBacklog({
     shards,
@@ -88,12 +94,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     onDemand: true,
     onError: core.onError,
   });
-  const log = telemetry.stepLog(createStepLog(core.eventLog));
-  const readEnd = createReadEnd({ custody, seals: core.seals, now, onError: log.trouble });
-  const find = createFind({ shards, protocol, readEnd, retention, now });
-  const rooms = workerRooms(core, shards, find, publicUrl);
-  const ofParts = await Promise.all(core.parts.map((part) => part.openDevices?.(rooms)));
-  const devices = ofParts.filter((each) => each !== undefined);
+  add(backlog.close);
   const common = {
     shards,
     protocol,
@@ -123,7 +124,7 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
       createDevices({
         custody,
         gateway,
-        kinds: [...devices.map(({ make }) => make), ...core.services.devices(shards)],
+        kinds: [...kinds, ...core.services.devices(shards)],
       }),
     ),
     services: core.services,
@@ -136,7 +137,9 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     upstreamLog: telemetry.upstreamLog(createUpstreamLog(core.eventLog)),
     telemetry: telemetry.queue,
   });
+  add(started.close);
   await started.ready();
+  if (parts.operations) await startOperations(core, rooms, { add });
   const reports = createProcessReports({
     redis: blocking,
     prefix: queue.prefix,
@@ -149,19 +152,18 @@ export const startWorkerSide = async (core: Core, parts: WorkerParts = { operati
     now,
     onError: core.onError,
   });
-  const keepers = parts.operations ? await startOperations(core, rooms) : undefined;
+  add(reports.close);
   return {
     areRunning: started.areRunning,
     /** Finishes the current steps and takes no more. */
-    close: async (): Promise<void> => {
-      await reports.close();
-      await keepers?.close();
-      await started.close();
-      await backlog.close();
-      await Promise.all(devices.map((each) => each.close()));
-      await closeShards(shards);
-    },
+    close,
   };
+};
+
+/** Starts the workers of this process and resolves when they take jobs. */
+export const startWorkerSide = (core: Core, parts: WorkerParts = { operations: true }) => {
+  const closing = createClosing();
+  return closing.orClose(() => openWorkerSide(core, parts, closing));
 };
 
 export type WorkerSide = Awaited<ReturnType<typeof startWorkerSide>>;

@@ -102,16 +102,16 @@ export const verifyPassword = async (stored: string, password: string): Promise<
 };
 
 /**
- * A stored form that no password matches and that costs as much as `like`, so that the time does
- * not show whether a name exists.
- *
- * @param seed 32 bytes. With a seed for each name, each unknown name has its own form.
+ * Makes stored forms that no password matches and that cost as much as `like`, so that the time
+ * does not show whether a name exists. Each seed, of 32 bytes, has its own form: with a seed for
+ * each name, each unknown name has one.
  */
-export const decoyPassword = (
-  like: string | undefined,
-  seed: Buffer = randomBytes(hashBytes),
-): string => {
+export const decoysLike = (like: string | undefined): ((seed: Buffer) => string) => {
   const cost = (like === undefined ? undefined : parseStoredPassword(like)?.cost) ?? defaultCost;
-  const [salt, hash] = [seed.subarray(0, saltBytes), seed];
-  return `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$${unpadded(salt)}$${unpadded(hash)}`;
+  const head = `$scrypt$ln=${cost.ln},r=${cost.r},p=${cost.p}$`;
+  return (seed) => `${head}${unpadded(seed.subarray(0, saltBytes))}$${unpadded(seed)}`;
 };
+
+/** One of {@link decoysLike}, of a random seed. */
+export const decoyPassword = (like: string | undefined): string =>
+  decoysLike(like)(randomBytes(hashBytes));
