@@ -1,7 +1,7 @@
 /**
  * The house rule: `packages ← machines ← core ← parts ← app`. A package imports packages alone, and
  * neither a package nor the core imports a part. A part imports no other part: what one brings to
- * another goes through a port of the core (src/outgoing/tellers.ts is one). The table says of each
+ * another goes through a port of the core (src/http/outgoing/tellers.ts is one). The table says of each
  * file what it is to be. `waiting` names what only a move can cut. A line goes when its import goes,
  * and no line is added.
  */
@@ -66,9 +66,9 @@ describe('the house rule', () => {
   });
 
   it.each([
-    ['src/protocol/planted.ts', '../transactions/ids.ts', 'core'],
-    ['src/pki/planted.ts', '../registry/entry.ts', 'core'],
-    ['src/client/planted.ts', '../../machines/record.ts', 'machines'],
+    ['packages/protocol/src/planted.ts', '../transactions/ids.ts', 'core'],
+    ['packages/pki/src/planted.ts', '../registry/entry.ts', 'core'],
+    ['packages/client/src/planted.ts', '../../machines/record.ts', 'machines'],
     ['machines/planted.machine.ts', '../src/registry/entry.ts', 'core'],
     ['src/sscd/planted.ts', '../../parts/phone/device.ts', 'phone'],
     ['src/sscd/planted.ts', '../../parts/gateway/gateways.ts', 'gateway'],
@@ -76,9 +76,9 @@ describe('the house rule', () => {
     ['workers/planted.ts', '../parts/processes/activities/workflow.worker.ts', 'processes'],
     ['src/telemetry/planted.ts', '../../parts/callbacks/callback.worker.ts', 'callbacks'],
     ['parts/callbacks/planted.ts', '../processes/notices.ts', 'processes'],
-    ['src/logger.ts', '../parts/processes/tasks/signer-mail.ts', 'processes'],
-    ['src/operators/planted.ts', '../configuration/schema.ts', 'app'],
-    ['parts/phone/planted.ts', '../../src/product/core.ts', 'app'],
+    ['src/telemetry/logger.ts', '../parts/processes/tasks/signer-mail.ts', 'processes'],
+    ['src/console/operators/planted.ts', '../configuration/schema.ts', 'app'],
+    ['parts/phone/planted.ts', '../../src/app/core.ts', 'app'],
   ])('is broken in %s by %s', (path, name, place) => {
     expect(arrowsOf(path, `import type { A } from '${name}';`)).toEqual([`${path} → ${place}`]);
   });

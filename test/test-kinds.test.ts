@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..');
 const starters = [
   'test/support/process.ts',
   'test/support/program.ts',
-  'test/embedded/processes.ts',
+  'test/redis/embedded/processes.ts',
 ];
 /** The same without such a module; a cluster's module also computes, which takes no cluster. */
 const start = /\bstartRedisCluster\(|spawn\(process\.execPath, \['(?:dist|scripts)\//;
@@ -67,10 +67,10 @@ describe('test files', () => {
   it('are known to start processes: the rule fires', () => {
     expect(all.filter(startsProcesses)).toEqual(
       expect.arrayContaining([
-        'test/product/process.e2e.test.ts',
-        'test/product/cluster.e2e.test.ts',
-        'test/operators/bulk-crash.e2e.test.ts',
-        'test/engine/crashes.e2e.test.ts',
+        'test/app/process.e2e.test.ts',
+        'test/app/cluster.e2e.test.ts',
+        'test/console/operators/bulk-crash.e2e.test.ts',
+        'packages/engine/test/crashes.e2e.test.ts',
         'parts/pkcs11/test/start.e2e.test.ts',
       ]),
     );

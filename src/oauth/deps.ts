@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Configuration } from 'oidc-provider';
+import type { BodyLimits } from '../http/request-body.ts';
 import type { OauthSettings } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import type { BodyLimits } from '../request-body.ts';
 import type { SecretCheck } from './client-authentication.ts';
 import type { DeviceStart } from './interaction/device-start.ts';
 import type { Limits } from './limits.ts';

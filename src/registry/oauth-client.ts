@@ -7,7 +7,7 @@
  * CIBA.
  */
 import { z } from 'zod';
-import type { ProtocolRules } from '../protocol/rules.ts';
+import type { ProtocolRules } from '../../packages/protocol/src/rules.ts';
 import {
   allowance,
   type DeepReadonly,

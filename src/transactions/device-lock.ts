@@ -11,9 +11,9 @@
  */
 
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import { letGoOfKey, takeKey } from '../jobs/held-key.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { shardFor } from './answers.ts';
+import { letGoOfKey, takeKey } from './jobs/held-key.ts';
 import type { Shard } from './shards.ts';
 
 export interface Holder {

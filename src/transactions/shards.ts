@@ -5,10 +5,10 @@
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { addFairly } from '../jobs/fair-adding.ts';
-import { createJobStore, type JobStore } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
+import { addFairly } from './jobs/fair-adding.ts';
+import { createJobStore, type JobStore } from './jobs/job-store.ts';
 
 export const bulkQueueName = 'bulk-replays';
 

@@ -9,9 +9,9 @@
  * see which transaction.
  */
 
-import type { Protocol } from '../protocol/parse.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
-import type { MssSignatureReq } from '../protocol/sign-request.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../../packages/protocol/src/requests.ts';
+import type { MssSignatureReq } from '../../packages/protocol/src/sign-request.ts';
 import { createAnswer, shardFor } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { type Endings, endingOf, endOf, type OnAccepted } from './endings.ts';

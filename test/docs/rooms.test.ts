@@ -36,7 +36,7 @@ const linksIn = (page: string): readonly string[] =>
     .filter((link) => !/^[a-z]+:/.test(link));
 
 /**
- * Files and folders of ours that a page names: `seal.ts`, `src/operators/settings.ts`, `par/`.
+ * Files and folders of ours that a page names: `seal.ts`, `src/console/operators/settings.ts`, `par/`.
  * Patterns are left out.
  */
 const pathsIn = (page: string): readonly string[] =>

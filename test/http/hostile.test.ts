@@ -4,8 +4,8 @@
  * does anything of the inside.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FaultCode } from '../../src/protocol/fault.ts';
-import { changed, steps } from '../protocol/samples.ts';
+import type { FaultCode } from '../../packages/protocol/src/fault.ts';
+import { changed, steps } from '../../packages/protocol/test/samples.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
@@ -270,7 +270,7 @@ describe('a method', () => {
 
   it('that has other methods is a page for a browser, with the status and Allow of the Fault', async () => {
     const headers = { accept: 'text/html,*/*;q=0.8' };
-    const page = await product.api.fetch(new Request('http://test/pki/ocsp', { headers }));
+    const page = await product.api.fetch(new Request('http://packages/pki/test/ocsp', { headers }));
     expect([page.status, page.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await page.text()).toContain('<!doctype html>');
   });

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
+import { waitUntilClosed } from '../../src/redis/embedded/redis-socket.ts';
 import { compile, run as runCommand } from '../support/command.ts';
 import { untilReady } from '../support/process.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';

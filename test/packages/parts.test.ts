@@ -87,8 +87,8 @@ const without = (part: string): string => {
     writeFileSync(file, text);
   }
   // What the npm package exports of the part is one statement for each of its files.
-  for (const name of readdirSync(join(path, 'src/package'))) {
-    const file = join(path, 'src/package', name);
+  for (const name of readdirSync(join(path, 'src/app/package'))) {
+    const file = join(path, 'src/app/package', name);
     const exported = new RegExp(
       `^export [^;]*? from '\\.\\./\\.\\./parts/${part}/[^']*';\\n`,
       'gm',
@@ -134,7 +134,7 @@ const use = async (path: string): Promise<readonly string[]> => {
     const keys = node(
       '--input-type=module',
       '--eval',
-      "import { z } from 'zod'; import { configurationSchema } from './dist/src/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
+      "import { z } from 'zod'; import { configurationSchema } from './dist/src/app/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
     );
     return [product.output(), signature.toString('latin1'), ...pages, help, keys].flatMap((text) =>
       text.split('\n'),
@@ -150,7 +150,7 @@ beforeAll(async () => {
   compileChanges(original);
   whole = await use(original);
   // An address in the certificates of the signature, which only its bytes have with this host.
-  expect(whole.some((line) => line.includes('http://sign.test/pki/ocsp'))).toBe(true);
+  expect(whole.some((line) => line.includes('http://sign.packages/pki/test/ocsp'))).toBe(true);
 }, 600_000);
 
 describe.each(parts)('without %s', (part) => {

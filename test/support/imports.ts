@@ -6,7 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-const trees = ['packages/engine/src', 'src', 'machines', 'workers', 'parts'];
+const packages = readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
+const trees = [...packages, 'src', 'machines', 'workers', 'parts'];
 
 /** Path from the root, with slashes, and text of each file. */
 export const readSources = (): readonly (readonly [path: string, text: string])[] =>

@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { promisify } from 'node:util';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { masterKeyId } from '../../../src/pki/service-key.ts';
-import { storeVersion } from '../../../src/product/redis-at-start.ts';
+import { masterKeyId } from '../../../packages/pki/src/service-key.ts';
+import { storeVersion } from '../../../src/app/redis-at-start.ts';
 import { run } from '../../../test/cli/terminal.ts';
 import { enrolPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
@@ -37,7 +37,7 @@ const signerOf = async (of: TestProduct): Promise<string> => {
 };
 
 const rootOf = async (of: TestProduct): Promise<string> =>
-  (await of.api.fetch(new Request('http://test/pki/root.pem'))).text();
+  (await of.api.fetch(new Request('http://packages/pki/test/root.pem'))).text();
 
 /** Submits until told to end. @returns Ids by the time at which they were acknowledged. */
 const submitAllTheTime = (of: TestProduct) => {

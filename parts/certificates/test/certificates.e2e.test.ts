@@ -3,11 +3,11 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyCustody } from '../../../src/pki/custody.ts';
-import { verifySignature } from '../../../src/pki/verify.ts';
-import { createCustodyStore } from '../../../src/product/custody-store.ts';
+import { createKeyCustody } from '../../../packages/pki/src/custody.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
+import { inFolder, openssl, pem } from '../../../packages/pki/test/openssl.ts';
+import { createCustodyStore } from '../../../src/app/custody-store.ts';
 import { expectFault, expectSignature, send, sign } from '../../../test/http/wire.ts';
-import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
 import { basic } from '../../../test/support/caller.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
@@ -121,7 +121,7 @@ describe('what is published under /pki', () => {
     const at = async (path: string): Promise<Uint8Array> =>
       new Uint8Array(await (await fetch(`${product.url}/pki/${path}`)).arrayBuffer());
     const { infoAccess } = new X509Certificate(good.der);
-    expect(infoAccess).toContain('OCSP - URI:http://pki.test/pki/ocsp');
+    expect(infoAccess).toContain('OCSP - URI:http://pki.packages/pki/test/ocsp');
     const id = /pki\/(issuing-\d+)\.cer/.exec(infoAccess ?? '')?.[1] ?? '';
     expect(Buffer.from(await at(`${id}.cer`))).toEqual(good.issuing);
     const roots = await (await fetch(`${product.url}/pki/root.pem`)).text();

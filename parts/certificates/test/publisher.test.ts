@@ -1,9 +1,9 @@
 /** What the authorities publish: lists and OCSP answers, read by openssl. */
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { now, owner } from '../../../test/pki/fixtures.ts';
-import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
-import { serialOf } from '../../../test/pki/revocation-stage.ts';
+import { now, owner } from '../../../packages/pki/test/fixtures.ts';
+import { inFolder, openssl, pem } from '../../../packages/pki/test/openssl.ts';
+import { serialOf } from '../../../packages/pki/test/revocation-stage.ts';
 import { createRevocationList } from '../crl.ts';
 import { service } from './stage.ts';
 
@@ -289,9 +289,9 @@ describe('the pointers of a certificate', () => {
     await inFolder({ 'user.pem': pem(user), 'ca.pem': pem(issuing) }, async (folder) => {
       const text = await openssl(folder, 'x509 -in user.pem -noout -text');
       for (const url of [
-        'OCSP - URI:http://pki.test/pki/ocsp',
-        'CA Issuers - URI:http://pki.test/pki/issuing-1.cer',
-        'URI:http://pki.test/pki/issuing-1.crl',
+        'OCSP - URI:http://pki.packages/pki/test/ocsp',
+        'CA Issuers - URI:http://pki.packages/pki/test/issuing-1.cer',
+        'URI:http://pki.packages/pki/test/issuing-1.crl',
       ]) {
         expect(text).toContain(url);
       }

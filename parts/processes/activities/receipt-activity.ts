@@ -22,10 +22,10 @@ import {
   fault,
   faultTable,
   parseFaultLine,
-} from '../../../src/protocol/fault.ts';
-import type { Protocol } from '../../../src/protocol/parse.ts';
-import type { ReceiptRequest } from '../../../src/protocol/requests.ts';
-import { writeReceiptRequest } from '../../../src/protocol/write-request.ts';
+} from '../../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../../packages/protocol/src/parse.ts';
+import type { ReceiptRequest } from '../../../packages/protocol/src/requests.ts';
+import { writeReceiptRequest } from '../../../packages/protocol/src/write-request.ts';
 import { shardFor } from '../../../src/transactions/answers.ts';
 import {
   type ReceiptJobData,

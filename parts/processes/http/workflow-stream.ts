@@ -1,7 +1,7 @@
 /** An instance of a workflow as HTTP shows it, and its changes as server-sent events. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
-import { createEventStreams, type OpenStream } from '../../../src/event-stream.ts';
+import { createEventStreams, type OpenStream } from '../../../src/http/event-stream.ts';
 import type { HttpLog } from '../../../src/http/log.ts';
 import type { ProcessView } from '../charts/process-report.ts';
 import { processName } from '../workflows/stock-process.ts';

@@ -9,9 +9,9 @@
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { toError } from '../../../packages/engine/src/redis/to-error.ts';
-import { chooseLanguage } from '../../pages/language.ts';
-import { randomBytesOf } from '../../pki/random.ts';
-import { fault } from '../../protocol/fault.ts';
+import { randomBytesOf } from '../../../packages/pki/src/random.ts';
+import { fault } from '../../../packages/protocol/src/fault.ts';
+import { chooseLanguage } from '../../http/pages/language.ts';
 import type { OauthDeps } from '../deps.ts';
 import { parseAcrValues } from '../evidence.ts';
 import { readText } from '../library.ts';

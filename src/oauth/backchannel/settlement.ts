@@ -9,7 +9,7 @@
  * The library's `backchannelResult` is not used: it would call the client's notification endpoint
  * and wait for it each time, and lose the description of an error.
  */
-import { fault } from '../../protocol/fault.ts';
+import { fault } from '../../../packages/protocol/src/fault.ts';
 import type { OauthDeps } from '../deps.ts';
 import { keepGrant, signedEnding } from '../evidence.ts';
 import { toLoginError } from '../login-failures.ts';

@@ -8,8 +8,7 @@ import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { tokenOf } from '../../../../packages/engine/src/activities.ts';
 import { activity, later } from '../../../../packages/engine/src/define.ts';
-import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
-import { signCms } from '../../../../src/pki/cms.ts';
+import { signCms } from '../../../../packages/pki/src/cms.ts';
 import { createAnswer, shardFor } from '../../../../src/transactions/answers.ts';
 import { receiptJobId } from '../../../../src/transactions/contract.ts';
 import {
@@ -18,6 +17,7 @@ import {
   nonceOf,
   transactionOfRun,
 } from '../../../../src/transactions/ids.ts';
+import { instanceIdOf } from '../../../../src/transactions/jobs/instance-ids.ts';
 import { closeShards, openShards, type Shard } from '../../../../src/transactions/shards.ts';
 import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWorkflowQueue } from '../../../../src/package/queue.ts';
+import { createWorkflowQueue } from '../../../../src/app/package/queue.ts';
 import { shardFor } from '../../../../src/transactions/answers.ts';
 import { cancelTransaction } from '../../../../src/transactions/cancellation.ts';
 import { closeShards, openShards } from '../../../../src/transactions/shards.ts';
@@ -86,7 +86,7 @@ const heard = (id: string): readonly string[] =>
     .map(({ type, data }) => [type, data.step, data.state].filter(Boolean).join(' '));
 
 const rootsOf = async (): Promise<string> => {
-  const response = await product.api.fetch(new Request('http://test/pki/root.pem'));
+  const response = await product.api.fetch(new Request('http://packages/pki/test/root.pem'));
   return response.text();
 };
 
