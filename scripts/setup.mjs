@@ -159,7 +159,7 @@ export async function build() {
         cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
     }
   }
-  const shownText = join('src', 'http', 'shown-text', 'shown-text.js');
+  const shownText = join('src', 'http', 'pages', 'shown-text', 'shown-text.js');
   cpSync(join(project, shownText), join(project, 'dist', shownText));
   // Packages may have been missing when this file was loaded.
   const { writeReferenceScript } = await import('./reference-script.mjs');

@@ -20,9 +20,13 @@ const starters = [
 const start = /\bstartRedisCluster\(|spawn\(process\.execPath, \['(?:dist|scripts)\//;
 
 const sources = new Map(
-  ['test', ...readdirSync(join(root, 'parts')).map((part) => `parts/${part}/test`)].flatMap(
-    (folder) =>
-      filesIn(folder).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
+  [
+    'test',
+    ...['packages', 'parts'].flatMap((top) =>
+      readdirSync(join(root, top)).map((name) => `${top}/${name}/test`),
+    ),
+  ].flatMap((folder) =>
+    filesIn(folder).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
   ),
 );
 
@@ -56,7 +60,7 @@ const startsProcesses = (path: string): boolean => {
 describe('test files', () => {
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts'));
   const isOfNpmTest = (path: string): boolean =>
-    !/\.(e2e|browser|interop)\.test\.ts$|^test\/(packages|interop|engine\/foreign)\/|^test\/faults\/(mutants|gateway-chain)\./.test(
+    !/\.(e2e|browser|interop)\.test\.ts$|^test\/(packages|interop)\/|\/test\/foreign\/|^test\/faults\/(mutants|gateway-chain)\./.test(
       path,
     );
 

@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html';
 import { pageHeaders } from '../../src/http/pages/headers.ts';
 import { headStart } from '../../src/http/pages/layout.ts';
 import type { Html } from '../../src/http/pages/markup.ts';
-import { flourish } from '../../src/http/theme.ts';
+import { flourish } from '../../src/http/pages/theme.ts';
 import type { Exchange } from './provider-calls.ts';
 import { versioned } from './stylesheet.ts';
 

@@ -3,7 +3,7 @@
  * reader, and no horizontal scrolling.
  */
 import { createAssets } from '../../src/http/pages/assets.ts';
-import { codeColours, icon, themeCss } from '../../src/http/theme.ts';
+import { codeColours, icon, themeCss } from '../../src/http/pages/theme.ts';
 
 const stylesheet = `${themeCss([codeColours])}
 body{font:1rem/1.6 var(--text)}

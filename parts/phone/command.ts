@@ -9,7 +9,7 @@ import { type AddCommand, ok, UsageError } from '../../src/command-line/context.
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
 import { type Column, type Field, fieldsText, table } from '../../src/command-line/screen.ts';
 import { parseOneOf } from '../../src/command-line/transactions-filter.ts';
-import { pageLanguages } from '../../src/http/languages.ts';
+import { pageLanguages } from '../../src/http/pages/languages.ts';
 import type { NumberView } from './views.ts';
 
 type PhoneView = NumberView['phones'][number];

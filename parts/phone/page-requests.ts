@@ -14,7 +14,7 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { isEqual } from '../../packages/pki/src/is-equal.ts';
 import { readOrigin } from '../../src/http/pages/form.ts';
 import { answerJson } from '../../src/http/pages/headers.ts';
-import { type BodyLimits, isInUtf8, readBody } from '../../src/http/request-body.ts';
+import { type BodyLimits, isInUtf8, readBody } from '../../src/http/pages/request-body.ts';
 import {
   limitsFrom,
   type RateLimiter,

@@ -1,7 +1,7 @@
 /** `/phone/api/`: what the phone in the browser asks of the service. */
 import { Hono } from 'hono';
 import type { z } from 'zod';
-import { streamHeaders } from '../../src/http/event-stream.ts';
+import { streamHeaders } from '../../src/http/pages/event-stream.ts';
 import { answerJson } from '../../src/http/pages/headers.ts';
 import type { Joined } from '../../src/oauth/interaction/device-start.ts';
 import type { Source } from '../../src/registry/rate-limiter.ts';

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import type { Context } from 'hono';
-import { createEventStreams } from '../http/event-stream.ts';
+import { createEventStreams } from '../http/pages/event-stream.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleSession } from './deps.ts';
 import type { Operators } from './operators/operators.ts';

@@ -33,7 +33,7 @@ import {
 import { createJsonReader, type Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { printable } from './operation.ts';
-import type { BodyLimits } from './request-body.ts';
+import type { BodyLimits } from './pages/request-body.ts';
 
 export type RouteContext = Context<Environment>;
 

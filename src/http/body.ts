@@ -10,7 +10,7 @@ import {
   isInUtf8,
   mayBeCompressed,
   readBody,
-} from './request-body.ts';
+} from './pages/request-body.ts';
 
 /** The Hono environment of all routes. `incoming` is set for a request from a socket. */
 export interface Environment {

@@ -22,9 +22,9 @@ import {
   type OperationHandler,
   printable,
 } from './operation.ts';
+import type { BodyLimits } from './pages/request-body.ts';
 import { faultResponse, jsonResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
-import type { BodyLimits } from './request-body.ts';
 
 /**
  * The AP_ID of a request before any check. Undefined for the AP_ID of a login, which is internal:

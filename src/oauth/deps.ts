@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Configuration } from 'oidc-provider';
-import type { BodyLimits } from '../http/request-body.ts';
+import type { BodyLimits } from '../http/pages/request-body.ts';
 import type { OauthSettings } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';

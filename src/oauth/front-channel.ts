@@ -11,7 +11,7 @@
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { isForm, parseForm } from '../http/pages/form.ts';
-import { type BodyLimits, readBody } from '../http/request-body.ts';
+import { type BodyLimits, readBody } from '../http/pages/request-body.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { FrontRefusal } from './error-pages.ts';
 import { readText } from './library.ts';

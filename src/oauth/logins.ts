@@ -11,7 +11,7 @@ import { type Fault, fault } from '../../packages/protocol/src/fault.ts';
 import type { Protocol } from '../../packages/protocol/src/parse.ts';
 import { bytesToSign } from '../../packages/protocol/src/requests.ts';
 import { writeSignRequest } from '../../packages/protocol/src/write-request.ts';
-import type { PageLanguage } from '../http/languages.ts';
+import type { PageLanguage } from '../http/pages/languages.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
 import type { AcrValue, OauthClient } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';

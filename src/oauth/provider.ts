@@ -12,7 +12,7 @@ import type {
   KoaContextWithOIDC,
   Provider as Library,
 } from 'oidc-provider';
-import { pageLanguages } from '../http/languages.ts';
+import { pageLanguages } from '../http/pages/languages.ts';
 import {
   acrValues,
   clientAuthentications,

@@ -18,9 +18,9 @@ import {
   stepOf,
   type TaskStage,
 } from '../../parts/processes/test/tasks/stage.ts';
-import type { PageLanguage } from '../../src/http/languages.ts';
 import { serveAsset } from '../../src/http/pages/assets.ts';
 import { pageHeaders } from '../../src/http/pages/headers.ts';
+import type { PageLanguage } from '../../src/http/pages/languages.ts';
 import { frameOf } from '../http/pages/page-contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { launchChromium, withContext } from './chromium.ts';

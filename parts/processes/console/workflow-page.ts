@@ -29,7 +29,7 @@ import {
   timeOf,
 } from '../../../src/console/pages/markup.ts';
 import { type Notice, noticeBanner } from '../../../src/console/pages/notices.ts';
-import { shownText } from '../../../src/http/shown-text/shown-text.js';
+import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import type { SignerView, StepView } from '../charts/process-report.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from './workflow-detail.ts';
 import { statusMark } from './workflows-page.ts';

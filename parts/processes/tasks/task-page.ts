@@ -2,8 +2,8 @@
  * The page of one signer, and the page of a link that leads to nothing. Pure: from a model to text.
  */
 import { html } from 'hono/html';
-import type { PageLanguage } from '../../../src/http/languages.ts';
 import type { PageFrame } from '../../../src/http/pages/assets.ts';
+import type { PageLanguage } from '../../../src/http/pages/languages.ts';
 import { layOut, layOutWarning } from '../../../src/http/pages/layout.ts';
 import {
   buttonForm,
@@ -15,8 +15,8 @@ import {
   readableNumber,
   unbroken,
 } from '../../../src/http/pages/markup.ts';
+import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import { scriptHead, waitingBlock, waitingHead } from '../../../src/http/pages/waiting.ts';
-import { shownText } from '../../../src/http/shown-text/shown-text.js';
 import { maxReasonLength, type Task } from './tasks.ts';
 import { de } from './words-de.ts';
 import { en, type TaskWords } from './words-en.ts';

@@ -11,11 +11,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { PageFrame } from '../../../src/http/pages/assets.ts';
-import { createChangeStreams } from '../../../src/http/pages/event-stream.ts';
+import { createChangeStreams } from '../../../src/http/pages/change-streams.ts';
 import { type Parameters, readPageForm } from '../../../src/http/pages/form.ts';
 import { answerJson, answerPage, goTo } from '../../../src/http/pages/headers.ts';
 import { chooseLanguage } from '../../../src/http/pages/language.ts';
-import type { BodyLimits } from '../../../src/http/request-body.ts';
+import type { BodyLimits } from '../../../src/http/pages/request-body.ts';
 import {
   limitsFrom,
   type RateLimiter,

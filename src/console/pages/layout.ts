@@ -1,7 +1,7 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
 import { html, raw } from 'hono/html';
 import { headStart } from '../../http/pages/layout.ts';
-import { flourish } from '../../http/theme.ts';
+import { flourish } from '../../http/pages/theme.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { includesRole } from '../operators/operator.ts';
 import type { Section } from '../part.ts';

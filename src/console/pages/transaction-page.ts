@@ -1,7 +1,7 @@
 /** One transaction: statechart, timeline, request, outcome and actions. */
 
 import { html } from 'hono/html';
-import { shownText } from '../../http/shown-text/shown-text.js';
+import { shownText } from '../../http/pages/shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
 import { includesRole } from '../operators/operator.ts';
 import { orderErrors } from '../order-errors.ts';

@@ -5,8 +5,8 @@
  */
 import { hash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { PageLanguage } from '../languages.ts';
 import { inkOn, plainColour } from './colours.ts';
+import type { PageLanguage } from './languages.ts';
 import { script } from './script.ts';
 import { type Branding, stylesheet } from './stylesheet.ts';
 

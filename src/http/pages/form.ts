@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { type BodyLimits, isInUtf8, readBody } from '../request-body.ts';
+import { type BodyLimits, isInUtf8, readBody } from './request-body.ts';
 
 export type Parameters = ReadonlyMap<string, string>;
 

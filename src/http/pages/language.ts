@@ -1,5 +1,5 @@
 /** Which of our languages a person reads. */
-import { type PageLanguage, pageLanguages } from '../languages.ts';
+import { type PageLanguage, pageLanguages } from './languages.ts';
 
 const fallback: PageLanguage = 'en';
 

@@ -1,7 +1,7 @@
 /**
  * Texts that all pages for people share, and the type of a language's texts. A room adds its own.
  */
-import type { PageLanguage } from '../languages.ts';
+import type { PageLanguage } from './languages.ts';
 
 const en = {
   safety: 'Enter your PIN on your phone only, never on a website.',

@@ -10,7 +10,7 @@
  */
 
 import type { Fault } from '../../../packages/protocol/src/fault.ts';
-import type { PageLanguage } from '../../http/languages.ts';
+import type { PageLanguage } from '../../http/pages/languages.ts';
 import type { SealedStore } from '../../redis/sealed-store.ts';
 import type { JoinedPhone, SignedEnding } from '../evidence.ts';
 import type { LoginError } from '../login-failures.ts';

@@ -15,7 +15,7 @@ import { renderSVG } from 'uqr';
 import { isRedisAway, toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { isEqual } from '../../../packages/pki/src/is-equal.ts';
 import { askedIn, serveAsset } from '../../http/pages/assets.ts';
-import { createChangeStreams } from '../../http/pages/event-stream.ts';
+import { createChangeStreams } from '../../http/pages/change-streams.ts';
 import { readPageForm } from '../../http/pages/form.ts';
 import { answerJson, answerPage, goTo, pageHeaders } from '../../http/pages/headers.ts';
 import { chooseLanguage } from '../../http/pages/language.ts';

@@ -4,7 +4,7 @@
  */
 
 import { dtbsLimit } from '../../../packages/protocol/src/gsm.ts';
-import type { PageLanguage } from '../../http/languages.ts';
+import type { PageLanguage } from '../../http/pages/languages.ts';
 import { fillPlaceholders } from '../../registry/login-text.ts';
 import type { LoginText } from '../../registry/oauth-client.ts';
 

@@ -10,7 +10,7 @@ import { type Context, Hono } from 'hono';
 import { isRedisAway, toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { randomBytesOf } from '../../../packages/pki/src/random.ts';
 import type { Parameters } from '../../http/pages/form.ts';
-import { readBody } from '../../http/request-body.ts';
+import { readBody } from '../../http/pages/request-body.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import type { Environment, OauthDeps } from '../deps.ts';

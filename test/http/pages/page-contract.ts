@@ -1,8 +1,8 @@
 /** What holds for every page in every state and language; how they look is seen in a browser. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PageLanguage, pageLanguages } from '../../../src/http/languages.ts';
 import type { PageFrame } from '../../../src/http/pages/assets.ts';
+import { type PageLanguage, pageLanguages } from '../../../src/http/pages/languages.ts';
 
 export const frameOf = (language: PageLanguage, own: Partial<PageFrame> = {}): PageFrame => ({
   language,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dtbsLimit, isGsmText } from '../../../packages/protocol/src/gsm.ts';
-import { pageLanguages } from '../../../src/http/languages.ts';
+import { pageLanguages } from '../../../src/http/pages/languages.ts';
 import { codeText, fillLoginText, loginTextFor } from '../../../src/oauth/pages/session-text.ts';
 
 const values = { client: 'Shop', session: 'K7XW', number: '42' };

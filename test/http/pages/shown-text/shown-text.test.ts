@@ -1,6 +1,6 @@
 /** How a text that somebody else has written is shown, so that what is seen is what is signed. */
 import { describe, expect, it } from 'vitest';
-import { shownText } from '../../../src/http/shown-text/shown-text.js';
+import { shownText } from '../../../../src/http/pages/shown-text/shown-text.js';
 
 /** Without the 900 000 that nobody has a use for, and ideographs. */
 const everyCharacter = Array.from({ length: 0x11_0000 }, (_, code) =>

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { afterEach, expect, it } from 'vitest';
-import { createEventStreams } from '../../src/http/event-stream.ts';
+import { createEventStreams } from '../../../src/http/pages/event-stream.ts';
 
 const warnings: Error[] = [];
 const note = (warning: Error): void => void warnings.push(warning);
