@@ -1,8 +1,5 @@
-/** `paraph/queue`: signature requests through Redis, without HTTP. See docs/queue-contract.md. */
+/** `paraph/queue`: signature requests and processes through Redis, without HTTP. See docs/queue-contract.md. */
 
-export type { Approval as ApprovalInput } from '../../../packages/protocol/src/approval.ts';
-export type { DeviceAnswer } from '../../../packages/protocol/src/outcome.ts';
-export type { GeofencingInput } from '../../../packages/protocol/src/write-request.ts';
 export {
   createWorkflowQueue,
   type WorkflowOutcome,
@@ -10,24 +7,4 @@ export {
   type WorkflowQueueOptions,
   type WorkflowStart,
 } from '../../../parts/processes/workflow-queue.ts';
-export type { EnqueueOutcome } from '../../queue/bulk.ts';
-export type { ConnectionOptions } from '../../queue/connections.ts';
-export {
-  InvalidRequestError,
-  NoResultError,
-  type RequestObjection,
-  SignatureFailedError,
-  type Unsettled,
-} from '../../queue/errors.ts';
-export type { SignatureHandle, SignatureResult, WaitOptions } from '../../queue/handle.ts';
-export type { EnqueueOptions } from '../../queue/placement.ts';
-export type { SignatureInput } from '../../queue/request.ts';
-export {
-  createSignatureQueue,
-  type EnqueuedSignature,
-  type SignatureQueue,
-  type SignatureQueueOptions,
-} from '../../queue/signature-queue.ts';
-export type { AnswerResult } from '../../transactions/answers.ts';
-export type { CancelResult } from '../../transactions/cancellation.ts';
-export type { SignatureStatus } from '../../transactions/standing.ts';
+export * from '../../queue/index.ts';
