@@ -16,7 +16,6 @@ import {
 import type { ReceiptOutcome } from '../../packages/protocol/src/outcome.ts';
 import type { ReceiptRequest } from '../../packages/protocol/src/requests.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
-import { shardFor } from './answers.ts';
 import {
   type ReceiptJobResult,
   receiptJobDataSchema,
@@ -27,7 +26,7 @@ import {
 import { type Endings, endOf, type OnAccepted } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
 import type { StoredJob } from './jobs/job-store.ts';
-import type { QueueAt, Shard } from './shards.ts';
+import { type QueueAt, type Shard, shardFor } from './shards.ts';
 import type { FindTransaction } from './transactions.ts';
 
 const endingMarginMs = 5000;

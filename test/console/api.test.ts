@@ -3,10 +3,10 @@
  * nobody twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shardFor } from '../../src/transactions/answers.ts';
 import { signatureJobName } from '../../src/transactions/contract.ts';
 import { readProcesses } from '../../src/transactions/history/processes.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
+import { shardFor } from '../../src/transactions/shards.ts';
 import { type Json, startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

@@ -13,7 +13,7 @@ import {
   processName,
 } from '../../parts/processes/workflows/stock-process.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
-import { type AnswerResult, createAnswer, shardFor } from '../../src/transactions/answers.ts';
+import { type AnswerResult, createAnswer } from '../../src/transactions/answers.ts';
 import {
   recordIn,
   signatureJobName,
@@ -21,7 +21,7 @@ import {
 } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { instanceIdOf } from '../../src/transactions/jobs/instance-ids.ts';
-import { closeShards, openShards } from '../../src/transactions/shards.ts';
+import { closeShards, openShards, shardFor } from '../../src/transactions/shards.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
 import { crowdId, numberOf, processesId } from './people.ts';

@@ -20,12 +20,11 @@ import { listen } from '../../src/http/server.ts';
 import type { Part } from '../../src/part/part.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
-import { queueIn } from '../../src/transactions/answers.ts';
 import {
   createReplayOnce,
   type ReplayOnceResult,
 } from '../../src/transactions/jobs/replay-once.ts';
-import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { closeShards, openShards, queueIn, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
 import { type SignOptions, signRequest, statusRequest } from './requests.ts';
 

@@ -26,8 +26,9 @@ import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
+import { createIsOver } from '../../src/transactions/attempt-over.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
-import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
+import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { createIsWithdrawn } from '../../src/transactions/jobs/fair-adding.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import {

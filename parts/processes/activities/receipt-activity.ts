@@ -26,7 +26,6 @@ import {
 import type { Protocol } from '../../../packages/protocol/src/parse.ts';
 import type { ReceiptRequest } from '../../../packages/protocol/src/requests.ts';
 import { writeReceiptRequest } from '../../../packages/protocol/src/write-request.ts';
-import { shardFor } from '../../../src/transactions/answers.ts';
 import {
   type ReceiptJobData,
   receiptJobDataSchema,
@@ -42,6 +41,7 @@ import {
   type ReceiptsOptions,
   unknownTransaction,
 } from '../../../src/transactions/receipts.ts';
+import { shardFor } from '../../../src/transactions/shards.ts';
 import type { FindTransaction } from '../../../src/transactions/transactions.ts';
 import {
   type ReceiptInput,

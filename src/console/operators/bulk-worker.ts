@@ -15,8 +15,8 @@ import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../../packages/engine/src/settles-within.ts';
 import { startWorkflowWorker } from '../../../packages/engine/src/worker.ts';
 import type { Protocol } from '../../../packages/protocol/src/parse.ts';
-import { queueIn } from '../../transactions/answers.ts';
 import { createReplayOnce } from '../../transactions/jobs/replay-once.ts';
+import { queueIn } from '../../transactions/shards.ts';
 import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
 

@@ -13,12 +13,12 @@
 import type { Queue } from 'bullmq';
 import type { BulkOrder } from '../../../machines/bulk-replay.machine.ts';
 import type { Protocol } from '../../../packages/protocol/src/parse.ts';
-import { queueIn, shardFor } from '../../transactions/answers.ts';
 import { type CancelResult, cancelTransaction } from '../../transactions/cancellation.ts';
 import type { HistoryFilter } from '../../transactions/history/filter.ts';
 import type { History } from '../../transactions/history/history.ts';
 import type { TransactionRow } from '../../transactions/history/row.ts';
 import { createReplayOnce } from '../../transactions/jobs/replay-once.ts';
+import { queueIn, shardFor } from '../../transactions/shards.ts';
 import { doneBy, type NewAuditEntry, noted } from './audit.ts';
 import { type BulkProgress, type BulkReport, countsOf, reportOf } from './bulk-report.ts';
 import type { ReplayWork } from './bulk-run.ts';

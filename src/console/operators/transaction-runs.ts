@@ -5,7 +5,6 @@
  */
 
 import type { RedisClient } from '../../redis/connect.ts';
-import { shardFor } from '../../transactions/answers.ts';
 import {
   fieldOf,
   jobFields,
@@ -13,7 +12,7 @@ import {
   rowOf,
   type TransactionRow,
 } from '../../transactions/history/row.ts';
-import type { Shard } from '../../transactions/shards.ts';
+import { type Shard, shardFor } from '../../transactions/shards.ts';
 import type { BulkItem, BulkResult } from './bulk-store.ts';
 import { statesOf } from './states.ts';
 

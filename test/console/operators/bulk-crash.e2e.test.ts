@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultCode } from '../../../packages/protocol/src/fault.ts';
 import { createBulkStore } from '../../../src/console/operators/bulk-store.ts';
-import { queueIn } from '../../../src/transactions/answers.ts';
+import { queueIn } from '../../../src/transactions/shards.ts';
 import { type OtherProcess, startProcess } from '../../redis/embedded/processes.ts';
 import { testRedis } from '../../support/redis.ts';
 import { soon } from '../../support/soon.ts';

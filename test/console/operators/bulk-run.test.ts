@@ -5,9 +5,9 @@ import { type BulkRun, takeUpBulk } from '../../../src/console/operators/bulk-ru
 import { type BulkStore, createBulkStore } from '../../../src/console/operators/bulk-store.ts';
 import { createPromptLimit } from '../../../src/console/operators/prompt-limit.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
-import { queueIn, shardFor } from '../../../src/transactions/answers.ts';
 import { newMsspTransId } from '../../../src/transactions/ids.ts';
 import { createReplayOnce, type ReplayOnce } from '../../../src/transactions/jobs/replay-once.ts';
+import { queueIn, shardFor } from '../../../src/transactions/shards.ts';
 import { testRedis } from '../../support/redis.ts';
 import { soon } from '../../support/soon.ts';
 import { type ReplayStage, startReplayStage } from './replay-stage.ts';

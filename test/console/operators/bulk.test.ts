@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBulkStore } from '../../../src/console/operators/bulk-store.ts';
-import { shardFor } from '../../../src/transactions/answers.ts';
 import { cancelTransaction } from '../../../src/transactions/cancellation.ts';
+import { shardFor } from '../../../src/transactions/shards.ts';
 import { testRedis } from '../../support/redis.ts';
 import { soon } from '../../support/soon.ts';
 import { type ReplayStage, startReplayStage } from './replay-stage.ts';
