@@ -168,7 +168,9 @@ export async function build() {
 }
 
 function fingerprintOfSources() {
-  const packages = readdirSync(join(project, 'packages')).map((name) => `packages/${name}/src`);
+  const packages = readdirSync(join(project, 'packages'))
+    .map((name) => `packages/${name}/src`)
+    .filter((path) => existsSync(join(project, path)));
   const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   return hashOf([
     ...[...packages, 'src', 'machines', 'workers', 'parts'].flatMap((directory) =>

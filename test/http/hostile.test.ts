@@ -270,7 +270,7 @@ describe('a method', () => {
 
   it('that has other methods is a page for a browser, with the status and Allow of the Fault', async () => {
     const headers = { accept: 'text/html,*/*;q=0.8' };
-    const page = await product.api.fetch(new Request('http://packages/pki/test/ocsp', { headers }));
+    const page = await product.api.fetch(new Request('http://test/pki/ocsp', { headers }));
     expect([page.status, page.headers.get('allow')]).toEqual([405, 'POST']);
     expect(await page.text()).toContain('<!doctype html>');
   });

@@ -150,7 +150,7 @@ beforeAll(async () => {
   compileChanges(original);
   whole = await use(original);
   // An address in the certificates of the signature, which only its bytes have with this host.
-  expect(whole.some((line) => line.includes('http://sign.packages/pki/test/ocsp'))).toBe(true);
+  expect(whole.some((line) => line.includes('http://sign.test/pki/ocsp'))).toBe(true);
 }, 600_000);
 
 describe.each(parts)('without %s', (part) => {

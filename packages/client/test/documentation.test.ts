@@ -16,7 +16,6 @@ const redis = testRedis();
 const root = join(import.meta.dirname, '../../..');
 const libraries = { client: 'packages/client/src/index.ts', queue: 'src/app/package/queue.ts' };
 /** What the package gives to a compiler. */
-const typesOf = (name: string): string => join(root, `dist/src/${name}/index.d.ts`);
 const samplesOf = (page: string): readonly string[] =>
   [...readFileSync(join(root, 'docs', page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(
     ([, code = '']) => code,
@@ -68,7 +67,7 @@ it('compiles under the strict settings of this project', async () => {
       compilerOptions: {
         paths: {
           paraph: [join(root, 'dist/src/app/package/index.d.ts')],
-          'paraph/client': [typesOf('client')],
+          'paraph/client': [join(root, 'dist/packages/client/src/index.d.ts')],
           'paraph/queue': [join(root, 'dist/src/app/package/queue.d.ts')],
           'paraph/workflow': [join(root, 'dist/parts/processes/workflows/index.d.ts')],
         },

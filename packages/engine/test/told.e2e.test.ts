@@ -152,7 +152,7 @@ describe('an activity that the worker provides', () => {
     });
 
   it('is found by its name, also for a chart of another copy of the package', async () => {
-    const copy = `../../packages/engine/src/define.ts?copy`;
+    const copy = `../src/define.ts?copy`;
     const other = (await import(copy)) as typeof import('../src/define.ts');
     expect(other.providedActivity).not.toBe(providedActivity);
     const workflow = asks(other.providedActivity('test.ask'));
@@ -171,7 +171,7 @@ describe('an activity that the worker provides', () => {
   });
 
   it('believes input errors and answers of another copy of the package', async () => {
-    const copy = `../../packages/engine/src/define.ts?copy`;
+    const copy = `../src/define.ts?copy`;
     const other = (await import(copy)) as typeof import('../src/define.ts');
     expect(other.later).toBe(later);
     const workflow = other.defineWorkflow({

@@ -56,7 +56,7 @@ export const signComplete = async (key: UserKey, text: string): Promise<Uint8Arr
   attachCertificates(await signCms({ content: utf8(text), key }), key.chain.certificates);
 
 const fixture = (name: string): Buffer =>
-  readFileSync(new URL(`../fixtures/pki/${name}`, import.meta.url));
+  readFileSync(new URL(`./fixtures/${name}`, import.meta.url));
 
 /** BER, over `Test: Sign in from Postman?`, by an EC key under RSASSA-PSS authorities. */
 export const realSignature: Uint8Array = fixture('real-signature.cms.der');

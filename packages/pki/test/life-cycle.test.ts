@@ -313,7 +313,7 @@ describe('the authorities', () => {
 
 describe('a store of release 0.2', () => {
   const stored: Readonly<Record<string, string>> = JSON.parse(
-    readFileSync(new URL('../../../test/fixtures/pki/store-0.2.json', import.meta.url), 'utf8'),
+    readFileSync(new URL('./fixtures/store-0.2.json', import.meta.url), 'utf8'),
   );
   const madeAt = Date.parse('2026-03-01T12:00:00Z');
   const chainId = Object.keys(stored)

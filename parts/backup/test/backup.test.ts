@@ -37,7 +37,7 @@ const signerOf = async (of: TestProduct): Promise<string> => {
 };
 
 const rootOf = async (of: TestProduct): Promise<string> =>
-  (await of.api.fetch(new Request('http://packages/pki/test/root.pem'))).text();
+  (await of.api.fetch(new Request('http://test/pki/root.pem'))).text();
 
 /** Submits until told to end. @returns Ids by the time at which they were acknowledged. */
 const submitAllTheTime = (of: TestProduct) => {

@@ -121,7 +121,7 @@ describe('what is published under /pki', () => {
     const at = async (path: string): Promise<Uint8Array> =>
       new Uint8Array(await (await fetch(`${product.url}/pki/${path}`)).arrayBuffer());
     const { infoAccess } = new X509Certificate(good.der);
-    expect(infoAccess).toContain('OCSP - URI:http://pki.packages/pki/test/ocsp');
+    expect(infoAccess).toContain('OCSP - URI:http://pki.test/pki/ocsp');
     const id = /pki\/(issuing-\d+)\.cer/.exec(infoAccess ?? '')?.[1] ?? '';
     expect(Buffer.from(await at(`${id}.cer`))).toEqual(good.issuing);
     const roots = await (await fetch(`${product.url}/pki/root.pem`)).text();

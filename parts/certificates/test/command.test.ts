@@ -101,7 +101,7 @@ describe('paraph certificates', () => {
     );
     const { issuer, infoAccess } = new X509Certificate(made?.certificate ?? '');
     expect(issuer).toBe('CN=Paraph Root CA 2');
-    expect(infoAccess).toContain('http://pki.packages/pki/test/root-2.cer');
+    expect(infoAccess).toContain('http://pki.test/pki/root-2.cer');
     await signed('+41700092505');
   });
 

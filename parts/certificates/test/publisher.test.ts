@@ -289,9 +289,9 @@ describe('the pointers of a certificate', () => {
     await inFolder({ 'user.pem': pem(user), 'ca.pem': pem(issuing) }, async (folder) => {
       const text = await openssl(folder, 'x509 -in user.pem -noout -text');
       for (const url of [
-        'OCSP - URI:http://pki.packages/pki/test/ocsp',
-        'CA Issuers - URI:http://pki.packages/pki/test/issuing-1.cer',
-        'URI:http://pki.packages/pki/test/issuing-1.crl',
+        'OCSP - URI:http://pki.test/pki/ocsp',
+        'CA Issuers - URI:http://pki.test/pki/issuing-1.cer',
+        'URI:http://pki.test/pki/issuing-1.crl',
       ]) {
         expect(text).toContain(url);
       }

@@ -85,7 +85,7 @@ const heard = (id: string): readonly string[] =>
     .map(({ type, data }) => [type, data.step, data.state].filter(Boolean).join(' '));
 
 const rootsOf = async (): Promise<string> => {
-  const response = await product.api.fetch(new Request('http://packages/pki/test/root.pem'));
+  const response = await product.api.fetch(new Request('http://test/pki/root.pem'));
   return response.text();
 };
 
