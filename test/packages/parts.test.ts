@@ -52,8 +52,12 @@ const compileChanges = (path: string): void => {
   compile(path, 'tsconfig.build.json', undefined, incremental);
 };
 
+const packages = readdirSync(join(root, 'packages'))
+  .map((name) => `packages/${name}/src`)
+  .filter((path) => existsSync(join(root, path)));
+
 const copyOriginal = (): void => {
-  for (const name of ['packages/engine/src', 'src', 'machines', 'workers', 'parts'])
+  for (const name of [...packages, 'src', 'machines', 'workers', 'parts'])
     cpSync(join(root, name), join(original, name), { recursive: true });
   for (const name of ['tsconfig.json', 'tsconfig.build.json', 'package.json'])
     cpSync(join(root, name), join(original, name));
