@@ -119,8 +119,14 @@ const withPerson = async (
   }
 };
 
-const go = (page: Page, name: string): Promise<void> =>
-  page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click();
+/** By the navigation: the group that has the section, and then the section. */
+const go = async (page: Page, name: string): Promise<void> => {
+  const navigation = page.getByRole('navigation', { name: 'Console' });
+  const link = page.getByRole('link', { name, exact: true, includeHidden: true });
+  const group = navigation.locator('details', { has: link });
+  if ((await group.count()) > 0) await group.locator('summary').click();
+  await navigation.getByRole('link', { name, exact: true }).click();
+};
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 });
 

@@ -30,7 +30,7 @@ export const openWorkflowConsole = async (
       routes.route('/', createWorkflowOrderRoutes({ ...deps, workflows }));
       return routes;
     },
-    sections: [['workflows', '/admin/workflows', 'Workflows', 'viewer']],
+    sections: [['workflows', '/admin/workflows', 'Workflows', 'viewer', 'Workflows']],
     notices: workflowNotices,
     actions: {
       'workflow-cancel': { target },
