@@ -48,7 +48,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@hono/node-server hono zod',
   ],
   oauth: [
-    'engine languages logger machines pages pki protocol redis registry request-body telemetry transactions',
+    'engine languages logger pages pki protocol redis registry request-body telemetry transactions',
     '@hono/node-server hono jose oidc-provider uqr',
   ],
   queue: ['engine pki protocol redis transactions', 'bullmq ioredis zod'],
@@ -77,6 +77,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'command-line console http operators part pki protocol registry request-body setting-file transactions',
     'hono zod',
   ],
+  ciba: [
+    'command-line engine oauth pages part pki protocol redis registry transactions',
+    'oidc-provider xstate zod',
+  ],
   backup: [
     'command-line engine environment history operators part pki product-version redis',
     'ioredis zod',
@@ -96,7 +100,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq commander hono jose nodemailer xstate zod',
   ],
   package: ['pki processes protocol queue transactions', ''],
-  parts: ['backup callbacks certificates demo gateway part phone pkcs11 processes', ''],
+  parts: ['backup callbacks certificates ciba demo gateway part phone pkcs11 processes', ''],
   logger: ['engine', 'pino'],
   product: [
     'configuration console console-login embedded engine environment history http logger loopback oauth operators outgoing part parts pki product-version protocol redis registry setting-file sscd telemetry transactions workers',
@@ -190,6 +194,7 @@ const cases = [
   ['src/oauth', '../console-login/subjects.ts', '../registry/console-client.ts'],
   ['parts/callbacks', '../../src/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/certificates', '../../src/product/core.ts', '../../src/pki/cms.ts'],
+  ['parts/ciba', '../phone/part.ts', '../../src/oauth/extension.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/product/core.ts', '../../src/pki/ports.ts'],

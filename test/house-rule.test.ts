@@ -18,7 +18,6 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
   ['app', 'app', /^src\/(product|cli|configuration|package)\//],
   // Each folder of `parts/` is a part, with its name.
   ['part', '', /^parts\/([^/]+)\//],
-  ['part', 'ciba', /^(src\/oauth\/backchannel\/|machines\/ping)/],
   ['package', 'engine', /^packages\/engine\//],
   ['package', 'pki', /^src\/pki\//],
   ['package', 'client', /^src\/client\//],
@@ -72,7 +71,7 @@ describe('the house rule', () => {
     ['machines/planted.machine.ts', '../src/registry/entry.ts', 'core'],
     ['src/sscd/planted.ts', '../../parts/phone/device.ts', 'phone'],
     ['src/sscd/planted.ts', '../../parts/gateway/gateways.ts', 'gateway'],
-    ['src/oauth/planted.ts', './backchannel/begin.ts', 'ciba'],
+    ['src/oauth/planted.ts', '../../parts/ciba/begin.ts', 'ciba'],
     ['workers/planted.ts', '../parts/processes/activities/workflow.worker.ts', 'processes'],
     ['src/telemetry/planted.ts', '../../parts/callbacks/callback.worker.ts', 'callbacks'],
     ['parts/callbacks/planted.ts', '../processes/notices.ts', 'processes'],

@@ -1,11 +1,14 @@
 /** What parts get from the core of a process. */
 import type { Configuration } from '../configuration/schema.ts';
 import type { DescribedPart } from '../http/documentation/described-part.ts';
+import type { OauthPart } from '../oauth/extension.ts';
+import type { OauthOptions } from '../oauth/oauth.ts';
 import { silence, type Tellers } from '../outgoing/tellers.ts';
 import type { Part } from '../part/part.ts';
 import type {
   ApiRooms,
   LinkTo,
+  OauthRooms,
   PartSettings,
   StartRooms,
   WorkerRooms,
@@ -84,6 +87,22 @@ export const openTellers = async (parts: readonly Part[], rooms: WorkerRooms): P
   (await onlyOne(parts, 'openTellers')?.(rooms)) ?? silence;
 
 const nowhere: LinkTo = () => undefined;
+
+/** What parts add to the OpenID provider. */
+export const openOauthParts = ({
+  parts,
+  configuration,
+  commands: redis,
+  blocking,
+}: Core): Promise<OauthOptions['additions']> => {
+  const { prefix } = configuration.queue;
+  const rooms: OauthRooms = { settings: settingsOf(configuration), redis, blocking, prefix };
+  const open = async ({ endpoints, open }: OauthPart<OauthRooms>) => ({
+    endpoints,
+    extend: await open(rooms),
+  });
+  return Promise.all(parts.flatMap(({ oauth }) => (oauth === undefined ? [] : [open(oauth)])));
+};
 
 export const apiRooms = (
   core: Core,
