@@ -44,7 +44,7 @@ const promiseLess = (provider: Library): void => {
   });
 };
 
-const createBackchannel = (
+export const createBackchannel = (
   { redis, blocking, prefix }: Pick<OauthRooms, 'redis' | 'blocking' | 'prefix'>,
   deps: Parameters<ExtendOauth>[0],
 ): OauthExtension => {
@@ -157,8 +157,3 @@ const createBackchannel = (
     close: pings.close,
   };
 };
-
-export const openBackchannel =
-  (rooms: Pick<OauthRooms, 'redis' | 'blocking' | 'prefix'>): ExtendOauth =>
-  (deps) =>
-    createBackchannel(rooms, deps);

@@ -10,7 +10,10 @@ export const ciba = definePart({
   oauth: {
     endpoints: ['/backchannel'],
     grantTypes: [cibaGrantType],
-    open: async (rooms) => (await import('./backchannel.ts')).openBackchannel(rooms),
+    open: async (rooms) => {
+      const { createBackchannel } = await import('./backchannel.ts');
+      return (deps) => createBackchannel(rooms, deps);
+    },
   },
   commands: cibaCommands,
 });

@@ -1,8 +1,7 @@
 /**
- * Tells clients in ping mode that a login has ended. The chart (ping.machine.ts) decides
- * what happens when, and its instances outlive this process. This file does the work for the chart.
+ * Tells clients in ping mode that a login has ended. The chart (ping.machine.ts) decides what
+ * happens when, and its instances outlive this process. This file does the work for the chart.
  */
-
 import type { OauthDeps } from '../../src/oauth/deps.ts';
 import type { Tenant } from '../../src/oauth/tenant.ts';
 import { notificationEndpointOf } from './configuration.ts';

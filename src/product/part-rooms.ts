@@ -97,9 +97,9 @@ export const openOauthParts = ({
 }: Core): Promise<OauthOptions['additions']> => {
   const { prefix } = configuration.queue;
   const rooms: OauthRooms = { settings: settingsOf(configuration), redis, blocking, prefix };
-  const open = async ({ endpoints, open }: OauthPart<OauthRooms>) => ({
-    endpoints,
-    extend: await open(rooms),
+  const open = async (part: OauthPart<OauthRooms>) => ({
+    endpoints: part.endpoints,
+    extend: await part.open(rooms),
   });
   return Promise.all(parts.flatMap(({ oauth }) => (oauth === undefined ? [] : [open(oauth)])));
 };
