@@ -5,7 +5,6 @@
  *
  * Sources: OpenID Connect CIBA 7.1 and 13.
  */
-
 import { describeError, type ErrorCause } from '../../src/oauth/error-codes.ts';
 import { errors, readText } from '../../src/oauth/library.ts';
 import type { LoginError } from '../../src/oauth/login-failures.ts';

@@ -4,7 +4,6 @@
  * When the process stops or dies, another one takes over. After a stall the client may be told
  * twice.
  */
-
 import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
 import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';

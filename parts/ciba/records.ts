@@ -7,7 +7,6 @@
  * ping             By the login's reference: the auth_req_id. The queue of pings holds the
  *                  reference, so that no auth_req_id is stored in clear.
  */
-
 import type { SignedEnding } from '../../src/oauth/evidence.ts';
 import type { LoginError } from '../../src/oauth/login-failures.ts';
 import type { LoginRequest, StartedLogin } from '../../src/oauth/logins.ts';

@@ -9,7 +9,6 @@
  * The library's `backchannelResult` is not used: it would call the client's notification endpoint
  * and wait for it each time, and lose the description of an error.
  */
-
 import type { OauthDeps } from '../../src/oauth/deps.ts';
 import { keepGrant, signedEnding } from '../../src/oauth/evidence.ts';
 import { toLoginError } from '../../src/oauth/login-failures.ts';

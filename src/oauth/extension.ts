@@ -60,7 +60,7 @@ export interface OauthExtension {
   close(): Promise<void>;
 }
 
-/** Made with the provider. Nothing is called before the provider is whole. */
+/** Called while the provider is made: what it is given may be asked only later. */
 export type ExtendOauth = (deps: Omit<OauthDeps, 'checkSecret' | 'extensions'>) => OauthExtension;
 
 export interface OauthPart<Rooms> {
