@@ -6,7 +6,7 @@ RUN npm ci --include=dev
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
-COPY packages/engine ./packages/engine
+COPY packages ./packages
 COPY machines ./machines
 COPY workers ./workers
 COPY parts ./parts

@@ -29,7 +29,7 @@ const elsewhere = [
 const unit = {
   test: {
     name: 'unit',
-    include: ['test/**/*.test.ts', 'parts/*/test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', '{packages,parts}/*/test/**/*.test.ts'],
     exclude: ['**/*.{e2e,browser,interop}.test.ts', ...elsewhere],
     // For tests that hang. A machine that others use may take several times as long as a quiet one.
     testTimeout: 60_000,
@@ -44,7 +44,7 @@ const e2e = {
   test: {
     ...unit.test,
     name: 'e2e',
-    include: ['test/**/*.e2e.test.ts', 'parts/*/test/**/*.e2e.test.ts'],
+    include: ['test/**/*.e2e.test.ts', '{packages,parts}/*/test/**/*.e2e.test.ts'],
     exclude: elsewhere,
   },
 };
@@ -59,8 +59,9 @@ const otherNode = {
     name: 'other-node',
     exclude: ['**/*.browser.test.ts', ...elsewhere],
     include: [
-      'test/{client,configuration,embedded,http,pki,protocol}/**/*.test.ts',
-      'test/{outgoing,redis,registry,relying-party,sscd,telemetry}/**/*.test.ts',
+      'packages/{client,pki,protocol,relying-party}/test/**/*.test.ts',
+      'test/{http,redis,registry,sscd,telemetry}/**/*.test.ts',
+      'test/app/configuration/*.test.ts',
       'parts/{backup,callbacks,certificates,gateway,phone}/test/*.test.ts',
       'parts/demo/test/clients.test.ts',
       'parts/pkcs11/test/key-place.test.ts',
@@ -70,7 +71,7 @@ const otherNode = {
       'test/oauth/{client-authentication,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
       'parts/ciba/test/endpoint.e2e.test.ts',
-      'test/product/{npm-start,process,shutdown}.e2e.test.ts',
+      'test/app/{npm-start,process,shutdown}.e2e.test.ts',
     ],
   },
 };
@@ -92,7 +93,7 @@ const packages = {
 const interop = {
   test: {
     name: 'interop',
-    include: ['test/interop/**/*.test.ts', 'parts/*/test/**/*.interop.test.ts'],
+    include: ['test/interop/**/*.test.ts', '{packages,parts}/*/test/**/*.interop.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
   },
@@ -100,7 +101,7 @@ const interop = {
 const browser = {
   test: {
     name: 'browser',
-    include: ['test/**/*.browser.test.ts', 'parts/*/test/**/*.browser.test.ts'],
+    include: ['test/**/*.browser.test.ts', '{packages,parts}/*/test/**/*.browser.test.ts'],
     env: { CHROMIUM_PATH: chromium ?? '' },
     testTimeout: 60_000,
     hookTimeout: 60_000,

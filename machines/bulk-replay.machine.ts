@@ -7,7 +7,7 @@
  * stopped   Some items of the list were not begun.
  *
  * The chart holds the order and the final counts. The list and the state of each item are stored
- * beside it (src/operators/bulk-store.ts), because every turn writes the record, and a list has
+ * beside it (src/console/operators/bulk-store.ts), because every turn writes the record, and a list has
  * megabytes.
  */
 import { assign, fromPromise, setup } from 'xstate';

@@ -12,8 +12,8 @@
  * Source: interface section 3, MSS_ReceiptReq.
  */
 import { assign, fromPromise, setup } from 'xstate';
-import { type Fault, fault } from '../src/protocol/fault.ts';
-import type { ReceiptOutcome } from '../src/protocol/outcome.ts';
+import { type Fault, fault } from '../packages/protocol/src/fault.ts';
+import type { ReceiptOutcome } from '../packages/protocol/src/outcome.ts';
 import { timeOf } from './signature.machine.ts';
 
 export const receiptVersion = 1;

@@ -3,8 +3,8 @@
  * (docs/queue-contract.md). A completed job returns it.
  */
 import { transition } from 'xstate';
-import type { Fault } from '../src/protocol/fault.ts';
-import type { Outcome, ReceiptOutcome } from '../src/protocol/outcome.ts';
+import type { Fault } from '../packages/protocol/src/fault.ts';
+import type { Outcome, ReceiptOutcome } from '../packages/protocol/src/outcome.ts';
 import {
   type HistoryEntry,
   initial,

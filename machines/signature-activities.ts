@@ -2,9 +2,9 @@
  * The inputs and outputs of the activities of a signature, which workers/signature.worker.ts
  * implements. All are plain data in the record of the instance.
  */
-import type { Fault } from '../src/protocol/fault.ts';
-import type { DeviceAnswer, Outcome } from '../src/protocol/outcome.ts';
-import type { ProfileName } from '../src/protocol/requests.ts';
+import type { Fault } from '../packages/protocol/src/fault.ts';
+import type { DeviceAnswer, Outcome } from '../packages/protocol/src/outcome.ts';
+import type { ProfileName } from '../packages/protocol/src/requests.ts';
 
 /** The device of an attempt. The choice stays when the registry changes later. */
 export interface Chosen {

@@ -22,8 +22,8 @@
  */
 import { assign, enqueueActions, fromPromise, setup } from 'xstate';
 import { stepTime } from '../packages/engine/src/step-time.ts';
-import { type Fault, fault } from '../src/protocol/fault.ts';
-import type { DeviceAnswer, Outcome, ReceiptOutcome } from '../src/protocol/outcome.ts';
+import { type Fault, fault } from '../packages/protocol/src/fault.ts';
+import type { DeviceAnswer, Outcome, ReceiptOutcome } from '../packages/protocol/src/outcome.ts';
 import type { Ask, Asked, Choice, Chosen, Concluded, Verify } from './signature-activities.ts';
 
 export const signatureVersion = 1;

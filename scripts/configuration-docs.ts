@@ -2,8 +2,8 @@
  * Fills the tables of docs/configuration.md from the schemas of environment and configuration file;
  * the prose around them is written by hand. With `--check` it compares.
  */
-import { documentedEnvironment } from '../src/configuration/parts.ts';
-import { configurationSchema } from '../src/configuration/schema.ts';
+import { documentedEnvironment } from '../src/app/configuration/parts.ts';
+import { configurationSchema } from '../src/app/configuration/schema.ts';
 import { writeOrCheck } from './generated-file.ts';
 import { fillTable, keyTable } from './key-table.ts';
 

@@ -5,10 +5,10 @@
  */
 import { parts } from '../parts/parts.ts';
 import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
-import { loadConfiguration } from '../src/configuration/load.ts';
+import { loadConfiguration } from '../src/app/configuration/load.ts';
+import { documentationFacts } from '../src/app/documentation-facts.ts';
+import { describeParts } from '../src/app/part-rooms.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
-import { documentationFacts } from '../src/product/documentation-facts.ts';
-import { describeParts } from '../src/product/part-rooms.ts';
 import { readableJson, writeOrCheck } from './generated-file.ts';
 import { queueContractSchema } from './queue-contract-schema.ts';
 

@@ -3,9 +3,9 @@
  * protocol's own schema of MSS_SignatureReq under the rules of the default configuration.
  */
 import { z } from 'zod';
-import { answerSchema } from '../src/protocol/outcome.ts';
-import { defaultProtocolRules } from '../src/protocol/rules.ts';
-import { signatureRequestSchema } from '../src/protocol/schemas/sign.ts';
+import { answerSchema } from '../packages/protocol/src/outcome.ts';
+import { defaultProtocolRules } from '../packages/protocol/src/rules.ts';
+import { signatureRequestSchema } from '../packages/protocol/src/schemas/sign.ts';
 import {
   receiptJobDataSchema,
   receiptJobResultSchema,

@@ -159,7 +159,7 @@ export async function build() {
         cpSync(join(project, assets), join(project, 'dist', assets), { recursive: true });
     }
   }
-  const shownText = join('src', 'shown-text', 'shown-text.js');
+  const shownText = join('src', 'http', 'pages', 'shown-text', 'shown-text.js');
   cpSync(join(project, shownText), join(project, 'dist', shownText));
   // Packages may have been missing when this file was loaded.
   const { writeReferenceScript } = await import('./reference-script.mjs');
@@ -168,9 +168,12 @@ export async function build() {
 }
 
 function fingerprintOfSources() {
+  const packages = readdirSync(join(project, 'packages'))
+    .map((name) => `packages/${name}/src`)
+    .filter((path) => existsSync(join(project, path)));
   const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   return hashOf([
-    ...['packages/engine/src', 'src', 'machines', 'workers', 'parts'].flatMap((directory) =>
+    ...[...packages, 'src', 'machines', 'workers', 'parts'].flatMap((directory) =>
       filesBelow(join(project, directory)),
     ),
     ...settings.map((name) => join(project, name)),

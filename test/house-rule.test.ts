@@ -1,9 +1,7 @@
 /**
  * The house rule: `packages ← machines ← core ← parts ← app`. A package imports packages alone, and
  * neither a package nor the core imports a part. A part imports no other part: what one brings to
- * another goes through a port of the core (src/outgoing/tellers.ts is one). The table says of each
- * file what it is to be. `waiting` names what only a move can cut. A line goes when its import goes,
- * and no line is added.
+ * another goes through a port of the core (`src/http/outgoing/tellers.ts` is one).
  */
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -15,17 +13,10 @@ type Floor = (typeof floors)[number];
 /** The first line whose pattern fits counts. */
 const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[] = [
   ['app', 'app', /^parts\/(parts|configuration)\.ts/],
-  ['app', 'app', /^src\/(product|cli|configuration|package)\//],
+  ['app', 'app', /^src\/(app|cli)\//],
   // Each folder of `parts/` is a part, with its name.
   ['part', '', /^parts\/([^/]+)\//],
-  ['package', 'engine', /^packages\/engine\//],
-  ['package', 'pki', /^src\/pki\//],
-  ['package', 'client', /^src\/client\//],
-  ['package', 'queue', /^src\/queue\//],
-  ['package', 'relying-party', /^src\/relying-party\//],
-  // Charts and the client speak it too, so it stands below them.
-  ['package', 'protocol', /^src\/protocol\//],
-  ['package', 'loopback', /^src\/loopback\.ts/],
+  ['package', '', /^packages\/([^/]+)\//],
   ['machines', 'machines', /^machines\//],
   ['core', 'core', /^(src|workers)\//],
 ];
@@ -36,14 +27,6 @@ const placeOf = (path: string): { readonly floor: Floor; readonly name: string }
   const [floor, name, pattern] = found;
   return { floor, name: name === '' ? (pattern.exec(path)?.[1] ?? '') : name };
 };
-
-const waiting: readonly string[] = [
-  'src/queue/bulk.ts → core',
-  'src/queue/connections.ts → core',
-  'src/queue/handle.ts → core',
-  'src/queue/placement.ts → core',
-  'src/queue/signature-queue.ts → core',
-];
 
 /** @returns A line for each import of something above, or of another part: `file → place`. */
 const arrowsOf = (path: string, text: string): readonly string[] => {
@@ -59,15 +42,15 @@ const arrowsOf = (path: string, text: string): readonly string[] => {
 };
 
 describe('the house rule', () => {
-  it('is kept by every import but those that wait for the move of a part', () => {
+  it('is kept by every import', () => {
     const found = new Set(readSources().flatMap(([path, text]) => arrowsOf(path, text)));
-    expect([...found].toSorted()).toEqual(waiting.toSorted());
+    expect([...found]).toEqual([]);
   });
 
   it.each([
-    ['src/protocol/planted.ts', '../transactions/ids.ts', 'core'],
-    ['src/pki/planted.ts', '../registry/entry.ts', 'core'],
-    ['src/client/planted.ts', '../../machines/record.ts', 'machines'],
+    ['packages/protocol/src/planted.ts', '../../../src/transactions/ids.ts', 'core'],
+    ['packages/pki/src/planted.ts', '../../../src/registry/entry.ts', 'core'],
+    ['packages/client/src/planted.ts', '../../../machines/record.ts', 'machines'],
     ['machines/planted.machine.ts', '../src/registry/entry.ts', 'core'],
     ['src/sscd/planted.ts', '../../parts/phone/device.ts', 'phone'],
     ['src/sscd/planted.ts', '../../parts/gateway/gateways.ts', 'gateway'],
@@ -75,9 +58,9 @@ describe('the house rule', () => {
     ['workers/planted.ts', '../parts/processes/activities/workflow.worker.ts', 'processes'],
     ['src/telemetry/planted.ts', '../../parts/callbacks/callback.worker.ts', 'callbacks'],
     ['parts/callbacks/planted.ts', '../processes/notices.ts', 'processes'],
-    ['src/logger.ts', '../parts/processes/tasks/signer-mail.ts', 'processes'],
-    ['src/operators/planted.ts', '../configuration/schema.ts', 'app'],
-    ['parts/phone/planted.ts', '../../src/product/core.ts', 'app'],
+    ['src/telemetry/logger.ts', '../../parts/processes/tasks/signer-mail.ts', 'processes'],
+    ['src/console/operators/planted.ts', '../../app/configuration/schema.ts', 'app'],
+    ['parts/phone/planted.ts', '../../src/app/core.ts', 'app'],
   ])('is broken in %s by %s', (path, name, place) => {
     expect(arrowsOf(path, `import type { A } from '${name}';`)).toEqual([`${path} → ${place}`]);
   });

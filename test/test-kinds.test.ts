@@ -14,15 +14,19 @@ const root = join(import.meta.dirname, '..');
 const starters = [
   'test/support/process.ts',
   'test/support/program.ts',
-  'test/embedded/processes.ts',
+  'test/redis/embedded/processes.ts',
 ];
 /** The same without such a module; a cluster's module also computes, which takes no cluster. */
 const start = /\bstartRedisCluster\(|spawn\(process\.execPath, \['(?:dist|scripts)\//;
 
 const sources = new Map(
-  ['test', ...readdirSync(join(root, 'parts')).map((part) => `parts/${part}/test`)].flatMap(
-    (folder) =>
-      filesIn(folder).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
+  [
+    'test',
+    ...['packages', 'parts'].flatMap((top) =>
+      readdirSync(join(root, top)).map((name) => `${top}/${name}/test`),
+    ),
+  ].flatMap((folder) =>
+    filesIn(folder).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
   ),
 );
 
@@ -56,7 +60,7 @@ const startsProcesses = (path: string): boolean => {
 describe('test files', () => {
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts'));
   const isOfNpmTest = (path: string): boolean =>
-    !/\.(e2e|browser|interop)\.test\.ts$|^test\/(packages|interop|engine\/foreign)\/|^test\/faults\/(mutants|gateway-chain)\./.test(
+    !/\.(e2e|browser|interop)\.test\.ts$|^test\/(packages|interop)\/|\/test\/foreign\/|^test\/faults\/(mutants|gateway-chain)\./.test(
       path,
     );
 
@@ -67,10 +71,10 @@ describe('test files', () => {
   it('are known to start processes: the rule fires', () => {
     expect(all.filter(startsProcesses)).toEqual(
       expect.arrayContaining([
-        'test/product/process.e2e.test.ts',
-        'test/product/cluster.e2e.test.ts',
-        'test/operators/bulk-crash.e2e.test.ts',
-        'test/engine/crashes.e2e.test.ts',
+        'test/app/process.e2e.test.ts',
+        'test/app/cluster.e2e.test.ts',
+        'test/console/operators/bulk-crash.e2e.test.ts',
+        'packages/engine/test/crashes.e2e.test.ts',
         'parts/pkcs11/test/start.e2e.test.ts',
       ]),
     );

@@ -4,9 +4,9 @@
  */
 import { toError } from '../packages/engine/src/redis/to-error.ts';
 import type { TurnWorker } from '../packages/engine/src/turn-worker.ts';
-import { type FairOrder, sortFairly } from '../src/jobs/fair-order.ts';
 import type { RedisClient } from '../src/redis/connect.ts';
 import { createCompany, createRounds } from '../src/registry/rounds.ts';
+import { type FairOrder, sortFairly } from '../src/transactions/jobs/fair-order.ts';
 
 /** A new job waits at most this long to be sorted in, when the process is not short of CPU. */
 const everyMs = 10;
@@ -14,7 +14,7 @@ const everyMs = 10;
 const pauseMs = 1000;
 
 /**
- * Keeps the order of a queue fair (src/jobs/fair-order.ts) while jobs are taken from it. A job that
+ * Keeps the order of a queue fair (src/transactions/jobs/fair-order.ts) while jobs are taken from it. A job that
  * is taken starts it where others wait, and it runs while there is an order to keep: an idle queue
  * costs nothing.
  */

@@ -1,8 +1,8 @@
 /** What workers log and count (metrics.ts). */
 import type { SignatureRecord } from '../machines/record.ts';
 import type { Place } from '../packages/engine/src/take-job.ts';
-import type { EventLog } from '../src/logger.ts';
-import type { UpstreamTransaction } from '../src/protocol/outcome.ts';
+import type { UpstreamTransaction } from '../packages/protocol/src/outcome.ts';
+import type { EventLog } from '../src/telemetry/logger.ts';
 
 /**
  * The caller of a transaction. Listeners may get the whole request, but read these members only.

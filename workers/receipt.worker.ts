@@ -20,9 +20,9 @@ import {
   later,
   type Workflow,
 } from '../packages/engine/src/define.ts';
-import { fault, faultLine } from '../src/protocol/fault.ts';
-import type { Protocol } from '../src/protocol/parse.ts';
-import type { SignatureRequest } from '../src/protocol/requests.ts';
+import { fault, faultLine } from '../packages/protocol/src/fault.ts';
+import type { Protocol } from '../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../packages/protocol/src/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { SubscriberRegistry } from '../src/registry/subscriber.ts';
 import { serviceOrigin } from '../src/sscd/device.ts';

@@ -20,11 +20,11 @@ import {
   type Workflow,
 } from '../packages/engine/src/define.ts';
 import type { InstanceStore } from '../packages/engine/src/redis/instance-store.ts';
-import type { KeyCustody } from '../src/pki/ports.ts';
-import { type Checked, type Fault, fault, takenBackBy } from '../src/protocol/fault.ts';
-import { answerSchema, type DeviceAnswer, type Outcome } from '../src/protocol/outcome.ts';
-import type { Protocol } from '../src/protocol/parse.ts';
-import type { SignatureRequest } from '../src/protocol/requests.ts';
+import type { KeyCustody } from '../packages/pki/src/ports.ts';
+import { type Checked, type Fault, fault, takenBackBy } from '../packages/protocol/src/fault.ts';
+import { answerSchema, type DeviceAnswer, type Outcome } from '../packages/protocol/src/outcome.ts';
+import type { Protocol } from '../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../packages/protocol/src/requests.ts';
 import type { ApplicationProviders } from '../src/registry/application-providers.ts';
 import type { OtherServices } from '../src/registry/other-services.ts';
 import { type SubscriberRegistry, upstreamOf } from '../src/registry/subscriber.ts';

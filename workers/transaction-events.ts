@@ -10,8 +10,8 @@
  */
 import type { Job, Worker } from 'bullmq';
 import type { SignatureRecord } from '../machines/record.ts';
-import { parseFaultLine } from '../src/protocol/fault.ts';
-import type { Protocol } from '../src/protocol/parse.ts';
+import { parseFaultLine } from '../packages/protocol/src/fault.ts';
+import type { Protocol } from '../packages/protocol/src/parse.ts';
 import { recordIn, type SignatureJobData } from '../src/transactions/contract.ts';
 import type { StepLog, TransactionLog } from './log.ts';
 

@@ -8,13 +8,13 @@
  */
 import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseConfiguration } from '../../src/configuration/load.ts';
-import { signCms } from '../../src/pki/cms.ts';
-import { createKeyCustody } from '../../src/pki/custody.ts';
-import { createCustodyStore } from '../../src/product/custody-store.ts';
-import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
-import { createProtocol } from '../../src/protocol/parse.ts';
-import { bytesToSign } from '../../src/protocol/requests.ts';
+import { signCms } from '../../packages/pki/src/cms.ts';
+import { createKeyCustody } from '../../packages/pki/src/custody.ts';
+import type { DeviceAnswer } from '../../packages/protocol/src/outcome.ts';
+import { createProtocol } from '../../packages/protocol/src/parse.ts';
+import { bytesToSign } from '../../packages/protocol/src/requests.ts';
+import { parseConfiguration } from '../../src/app/configuration/load.ts';
+import { createCustodyStore } from '../../src/app/custody-store.ts';
 import { connectForBlocking, type RedisClient, whenReady } from '../../src/redis/connect.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
 import { createEndings } from '../../src/transactions/endings.ts';

@@ -1,11 +1,12 @@
 /** The indexer in a process of its own. */
-import { createIndexer, type Indexer } from '../../src/history/indexer.ts';
+
 import {
   connectForBlocking,
   disconnect,
   type RedisClient,
   whenReady,
 } from '../../src/redis/connect.ts';
+import { createIndexer, type Indexer } from '../../src/transactions/history/indexer.ts';
 import { serveParent } from '../harness/program.ts';
 import { type IndexerQuestion, indexedService } from './indexer-load-client.ts';
 

@@ -10,8 +10,8 @@
  *
  * The ids are numbered, so that status requests need no list of a million.
  */
-import { createProtocol } from '../../src/protocol/parse.ts';
-import { defaultProtocolRules } from '../../src/protocol/rules.ts';
+import { createProtocol } from '../../packages/protocol/src/parse.ts';
+import { defaultProtocolRules } from '../../packages/protocol/src/rules.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import {
   shardPrefix,

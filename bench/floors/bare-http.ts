@@ -16,11 +16,10 @@ import { Redis } from 'ioredis';
 import { project, serveParent } from '../harness/program.ts';
 
 // Compiled like the product's own, so that neither side has an advantage.
-const { signatureRequestSchema }: typeof import('../../src/protocol/schemas/sign.ts') =
-  await import(join(project, 'dist/src/protocol/schemas/sign.js'));
-const { defaultProtocolRules }: typeof import('../../src/protocol/rules.ts') = await import(
-  join(project, 'dist/src/protocol/rules.js')
-);
+const { signatureRequestSchema }: typeof import('../../packages/protocol/src/schemas/sign.ts') =
+  await import(join(project, 'dist/packages/protocol/src/schemas/sign.js'));
+const { defaultProtocolRules }: typeof import('../../packages/protocol/src/rules.ts') =
+  await import(join(project, 'dist/packages/protocol/src/rules.js'));
 
 const [socketPath = '', prefix = '{floor}'] = process.argv.slice(2);
 const connection = new Redis({ path: socketPath, maxRetriesPerRequest: null });

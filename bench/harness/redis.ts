@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { provideRedis } from '../../scripts/redis-binary.mjs';
-import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { startEmbeddedRedis } from '../../src/redis/embedded/redis.ts';
 
 export interface BenchRedisOptions {
   /** When a write reaches the disk; `off` keeps no append-only file at all. Default `everysec`. */

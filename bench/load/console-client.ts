@@ -1,6 +1,6 @@
 /** A person at the console's API, one request at a time. */
-import { createAudit } from '../../src/operators/audit.ts';
-import { createOperators } from '../../src/operators/operators.ts';
+import { createAudit } from '../../src/console/operators/audit.ts';
+import { createOperators } from '../../src/console/operators/operators.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { createRateLimiter } from '../../src/registry/rate-limiter.ts';
 import { serviceKeyOfThisRun } from '../harness/paraph.ts';

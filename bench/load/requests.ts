@@ -2,7 +2,7 @@
  * Sign requests as an application writes them, with `{{n}}` in AP_TransID where each has a number
  * of its own. And signature processes, as other programs add them.
  */
-import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
+import { instanceIdOf } from '../../src/transactions/jobs/instance-ids.ts';
 
 export const robots = { EC: '+41700092501', RSA: '+41700092502' } as const;
 

@@ -1,7 +1,7 @@
 /**
  * A process that ends when this one does, in whatever way this one ends.
  *
- * The guard is the one of src/embedded/redis.ts: a few lines of `sh` in a session of their own hold
+ * The guard is the one of src/redis/embedded/redis.ts: a few lines of `sh` in a session of their own hold
  * the read end of a pipe whose only writer is this process, and signal the program when it closes.
  * So a Ctrl-C in the terminal reaches nobody but the runner, and a runner that is killed leaves
  * nothing behind.

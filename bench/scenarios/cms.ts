@@ -3,8 +3,8 @@
  */
 import { createSign, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { attachCertificates, signCms } from '../../src/pki/cms.ts';
-import { createKeyCustody } from '../../src/pki/custody.ts';
+import { attachCertificates, signCms } from '../../packages/pki/src/cms.ts';
+import { createKeyCustody } from '../../packages/pki/src/custody.ts';
 import { createMemoryCustodyStore } from '../../test/support/memory-custody-store.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { Ratio, Scenario } from '../harness/scenario.ts';

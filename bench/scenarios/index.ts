@@ -8,8 +8,9 @@
  * measured with the index kept by a process of its own on the same two cores, and without it, in
  * turn.
  */
-import { createHistory } from '../../src/history/history.ts';
+
 import { connectForCommands, disconnect, whenReady } from '../../src/redis/connect.ts';
+import { createHistory } from '../../src/transactions/history/history.ts';
 import { indexedService, startIndexerProgram } from '../fill/indexer-load-client.ts';
 import { makeOriginal } from '../fill/originals.ts';
 import { fillRetained, retainedId } from '../fill/retained.ts';

@@ -20,8 +20,8 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { z } from 'zod';
-import { createByteSealer, deriveKey } from '../../src/pki/sealed-json.ts';
-import { masterKeyId } from '../../src/pki/service-key.ts';
+import { createByteSealer, deriveKey } from '../../packages/pki/src/sealed-json.ts';
+import { masterKeyId } from '../../packages/pki/src/service-key.ts';
 
 /**
  * The version of the format. Raise it with a change that a release with this number cannot read.

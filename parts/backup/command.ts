@@ -18,8 +18,8 @@ import {
   UsageError,
 } from '../../src/command-line/context.ts';
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
-import type { Environment } from '../../src/environment.ts';
-import { productVersion } from '../../src/product-version.ts';
+import type { Environment } from '../../src/environment/environment.ts';
+import { productVersion } from '../../src/environment/product-version.ts';
 import type { Service } from './own-keys.ts';
 
 /** Turns errors with sentences for operators into ends; all other errors are unexpected. */
@@ -139,8 +139,8 @@ const restore = async (
       ] = await Promise.all([
         import('./backup-file.ts'),
         import('./restore.ts'),
-        import('../../src/history/processes.ts'),
-        import('../../src/operators/audit.ts'),
+        import('../../src/transactions/history/processes.ts'),
+        import('../../src/console/operators/audit.ts'),
         import('./restore-report.ts'),
       ]);
       const { prefix, shards } = queue;

@@ -4,7 +4,7 @@
  * Over the same service, revocations and new persons of numbers are kept, and the audit log has the
  * other orders after the backup. An empty Redis has neither.
  */
-import type { Audit, AuditAction, AuditEntry } from '../../src/operators/audit.ts';
+import type { Audit, AuditAction, AuditEntry } from '../../src/console/operators/audit.ts';
 import type { Kept } from './kept-records.ts';
 
 /** Orders that take something back or end it, and that a restore undoes. */

@@ -12,7 +12,7 @@ import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
 import type { Observation } from '../../packages/engine/src/interpret.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
-import { type PostResult, problemOf } from '../../src/outgoing/post.ts';
+import { type PostResult, problemOf } from '../../src/http/outgoing/post.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { createTenantConcurrency } from '../../workers/tenant-concurrency.ts';

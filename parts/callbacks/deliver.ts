@@ -3,8 +3,8 @@
  * every try, the time is that of the try, and the signature covers both and the body.
  */
 import { Webhook } from 'standardwebhooks';
-import type { Post } from '../../src/outgoing/post.ts';
-import type { CallWebhook } from '../../src/outgoing/tellers.ts';
+import type { Post } from '../../src/http/outgoing/post.ts';
+import type { CallWebhook } from '../../src/http/outgoing/tellers.ts';
 import type { LinkTo } from '../../src/part/rooms.ts';
 import type { CallbackMessage, ProcessMessage } from './callback.machine.ts';
 import type { Deliver } from './callback.worker.ts';

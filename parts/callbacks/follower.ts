@@ -1,7 +1,7 @@
 /**
  * Makes a callback job of every end of a transaction whose application has subscribed.
  *
- * Ends are read afterwards from the events of the queues (src/history/follower.ts). The position in
+ * Ends are read afterwards from the events of the queues (src/transactions/history/follower.ts). The position in
  * the events is stored after the jobs, so a process may die anywhere: what is read again is added
  * again, and a job whose id exists is not added twice. For the same reason two processes that both
  * hold a shard do no harm, and neither does a position that moves back.
@@ -12,19 +12,20 @@
  * Subscribers are those of all running processes (subscribers.ts): during a roll-out a process with
  * an older configuration may read the events.
  */
+
+import type { RedisClient } from '../../src/redis/connect.ts';
 import {
   type Changes,
   eventsArguments,
   eventsScript,
   readAnswer,
   untilRead,
-} from '../../src/history/events.ts';
-import { createFollower } from '../../src/history/follower.ts';
-import { readJobs } from '../../src/history/jobs.ts';
-import { type ShardKeys, shardKeys } from '../../src/history/keys.ts';
-import { createLeaderTask } from '../../src/history/leader-task.ts';
-import { beginning, type EventPosition } from '../../src/history/position.ts';
-import type { RedisClient } from '../../src/redis/connect.ts';
+} from '../../src/transactions/history/events.ts';
+import { createFollower } from '../../src/transactions/history/follower.ts';
+import { readJobs } from '../../src/transactions/history/jobs.ts';
+import { type ShardKeys, shardKeys } from '../../src/transactions/history/keys.ts';
+import { createLeaderTask } from '../../src/transactions/history/leader-task.ts';
+import { beginning, type EventPosition } from '../../src/transactions/history/position.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import type { FindTransaction } from '../../src/transactions/transactions.ts';

@@ -2,7 +2,7 @@
  * Logs and counts callbacks. The numbers of dead and waiting ones are read from the queue
  * (telemetry/queue-metrics.ts).
  */
-import type { EventLog } from '../../src/logger.ts';
+import type { EventLog } from '../../src/telemetry/logger.ts';
 import { counter, type Registry } from '../../src/telemetry/registry.ts';
 import type { CallbackLog } from './callback.worker.ts';
 

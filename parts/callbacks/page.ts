@@ -3,6 +3,7 @@
  */
 import { html } from 'hono/html';
 import type { ConsoleSession } from '../../src/console/deps.ts';
+import { includesRole } from '../../src/console/operators/operator.ts';
 import { createFields, filterForm, listOf } from '../../src/console/pages/filter-form.ts';
 import { layOut } from '../../src/console/pages/layout.ts';
 import {
@@ -19,7 +20,6 @@ import {
   timeOf,
 } from '../../src/console/pages/markup.ts';
 import { type Notice, noticeBanner } from '../../src/console/pages/notices.ts';
-import { includesRole } from '../../src/operators/operator.ts';
 import type { CallbackCounts, CallbackRow } from './callback-row.ts';
 
 /** @param more Further hidden fields. */

@@ -8,9 +8,14 @@
  *
  * Every order is written to the audit log before it is done.
  */
-import { type Audit, doneBy, type NewAuditEntry, noted } from '../../src/operators/audit.ts';
-import { includesRole, type Operator } from '../../src/operators/operator.ts';
-import { isReason } from '../../src/operators/replay-policy.ts';
+import {
+  type Audit,
+  doneBy,
+  type NewAuditEntry,
+  noted,
+} from '../../src/console/operators/audit.ts';
+import { includesRole, type Operator } from '../../src/console/operators/operator.ts';
+import { isReason } from '../../src/console/operators/replay-policy.ts';
 import type { CallbackFilter, CallbackRow } from './callback-row.ts';
 import type { CallbackReplayResult, Callbacks } from './callbacks.ts';
 

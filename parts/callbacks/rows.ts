@@ -1,10 +1,9 @@
 /** Reads the rows of callbacks from the fields of their jobs. */
 import { z } from 'zod';
-import { member, parsed } from '../../src/history/row.ts';
-import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { shardFor } from '../../src/transactions/answers.ts';
-import type { Shard } from '../../src/transactions/shards.ts';
+import { member, parsed } from '../../src/transactions/history/row.ts';
+import { instanceIdOf } from '../../src/transactions/jobs/instance-ids.ts';
+import { type Shard, shardFor } from '../../src/transactions/shards.ts';
 import {
   type CallbackData,
   callbackSchema,

@@ -5,7 +5,7 @@
  * It is derived from the service key, by application and version. So neither the configuration file
  * nor Redis contains it, and all processes can compute it.
  */
-import { deriveKey } from '../../src/pki/sealed-json.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 
 /** @param apId The AP_ID of the application. */
 export const callbackSecret = (serviceKey: Uint8Array, apId: string, version: number): string =>

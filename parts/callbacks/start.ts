@@ -2,7 +2,7 @@
  * The callbacks of one worker process. Messages of processes may go to any address, so the workers
  * always run.
  */
-import { createPosts, type PostOptions } from '../../src/outgoing/post.ts';
+import { createPosts, type PostOptions } from '../../src/http/outgoing/post.ts';
 import type { LinkTo } from '../../src/part/rooms.ts';
 import { type CallbackWorkersOptions, startCallbackWorkers } from './callback.worker.ts';
 import { type CallbackProvider, subscribersIn } from './configuration.ts';

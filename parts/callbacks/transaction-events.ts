@@ -4,6 +4,13 @@
  * All ends in the job are reported, not only the last one: otherwise the end before a quick replay
  * would be lost. Reporting one twice does no harm, because job and message have the same id again.
  */
+
+import { faultTable, parseFaultLine } from '../../packages/protocol/src/fault.ts';
+import {
+  endRecordSchema,
+  recordIn,
+  signatureRecordSchema,
+} from '../../src/transactions/contract.ts';
 import {
   fieldOf,
   member,
@@ -11,13 +18,7 @@ import {
   rowOf,
   type StoredFields,
   type TransactionRow,
-} from '../../src/history/row.ts';
-import { faultTable, parseFaultLine } from '../../src/protocol/fault.ts';
-import {
-  endRecordSchema,
-  recordIn,
-  signatureRecordSchema,
-} from '../../src/transactions/contract.ts';
+} from '../../src/transactions/history/row.ts';
 import type { CallbackData } from './callback.machine.ts';
 
 /** An end, and the id of its callback. */

@@ -1,6 +1,6 @@
 /** Callbacks in a process with workers. */
-import { createPosts } from '../../src/outgoing/post.ts';
-import type { Tellers } from '../../src/outgoing/tellers.ts';
+import { createPosts } from '../../src/http/outgoing/post.ts';
+import type { Tellers } from '../../src/http/outgoing/tellers.ts';
 import type { Running } from '../../src/part/part.ts';
 import type { WorkerRooms } from '../../src/part/rooms.ts';
 import { observed } from '../../src/telemetry/observed.ts';

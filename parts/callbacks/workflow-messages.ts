@@ -3,9 +3,9 @@
  */
 import { hash } from 'node:crypto';
 import { spreadOver } from '../../packages/engine/src/engine.ts';
-import { ownIdOf } from '../../src/jobs/instance-ids.ts';
-import type { Tellers } from '../../src/outgoing/tellers.ts';
+import type { Tellers } from '../../src/http/outgoing/tellers.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
+import { ownIdOf } from '../../src/transactions/jobs/instance-ids.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { processName } from './callback-row.ts';
 import { callbackJob } from './follower.ts';

@@ -1,11 +1,11 @@
 /** What the certificate authority publishes, and the time stamps of signatures. */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
+import { usableRoots } from '../../packages/pki/src/roots.ts';
+import { readSettingFile, SettingFileError } from '../../src/environment/setting-file.ts';
 import type { ApiPart } from '../../src/part/part.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
-import { usableRoots } from '../../src/pki/roots.ts';
 import { limitsFrom, takeAll } from '../../src/registry/rate-limiter.ts';
-import { readSettingFile, SettingFileError } from '../../src/setting-file.ts';
 import type { certificatesConfiguration } from './configuration.ts';
 import { type AskTimeStamp, createLongTerm, createTimeStampAuthority } from './long-term.ts';
 import { createPkiRoutes } from './pki.route.ts';

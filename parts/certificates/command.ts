@@ -3,6 +3,13 @@
  * token it needs the master key of the service, because serial numbers of people are sealed with
  * it.
  */
+
+import {
+  type RevocationReason,
+  type RollOverKind,
+  revocationReasons,
+  rollOverKinds,
+} from '../../packages/pki/src/ports.ts';
 import { type Admin, secretActions } from '../../src/command-line/admin.ts';
 import {
   type AddCommand,
@@ -16,12 +23,6 @@ import { table } from '../../src/command-line/screen.ts';
 import { confirm } from '../../src/command-line/terminal-input.ts';
 import { parseOneOf } from '../../src/command-line/transactions-filter.ts';
 import { iso, isoOrNull } from '../../src/command-line/transactions-row.ts';
-import {
-  type RevocationReason,
-  type RollOverKind,
-  revocationReasons,
-  rollOverKinds,
-} from '../../src/pki/ports.ts';
 import type { ShownAuthority } from './orders.ts';
 import type { ShownCertificate } from './page.ts';
 

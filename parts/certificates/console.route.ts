@@ -1,6 +1,11 @@
 /** Certificates of people: looked up by number, revoked, renewed; a number with a new owner. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
+import {
+  type IssuedCertificate,
+  revocationReasons,
+  rollOverKinds,
+} from '../../packages/pki/src/ports.ts';
 import { answer, type Refusal, refuse } from '../../src/console/answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, msisdn, msisdnIn, query, readForm, reason } from '../../src/console/input.ts';
@@ -8,7 +13,6 @@ import { createLookUps } from '../../src/console/look-ups.ts';
 import { isConfirmed } from '../../src/console/pages/confirm-page.ts';
 import { readNotice } from '../../src/console/pages/notices.ts';
 import { needs } from '../../src/console/session/session.ts';
-import { type IssuedCertificate, revocationReasons, rollOverKinds } from '../../src/pki/ports.ts';
 import type { CertificateNotice } from './notices.ts';
 import type { CertificateError, CertificateResult, Certificates } from './orders.ts';
 import { certificatesPage, reassignPage, revokePage, type ShownCertificate } from './page.ts';

@@ -4,7 +4,12 @@
  * Source: RFC 5280 section 5.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type Authority, ecdsaWithSha256, issuerOf, signBody } from '../../src/pki/certificate.ts';
+import {
+  type Authority,
+  ecdsaWithSha256,
+  issuerOf,
+  signBody,
+} from '../../packages/pki/src/certificate.ts';
 import {
   context,
   enumerated,
@@ -13,10 +18,10 @@ import {
   smallInteger,
   time,
   wholeNumber,
-} from '../../src/pki/der.ts';
-import { authorityKeyIdentifier, extension } from '../../src/pki/extensions.ts';
-import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
-import type { RevocationReason, RevokedSerial } from '../../src/pki/ports.ts';
+} from '../../packages/pki/src/der.ts';
+import { authorityKeyIdentifier, extension } from '../../packages/pki/src/extensions.ts';
+import { objectIdentifiers as id } from '../../packages/pki/src/object-identifiers.ts';
+import type { RevocationReason, RevokedSerial } from '../../packages/pki/src/ports.ts';
 
 /** CRLReason. RFC 5280 5.3.1: `unspecified` is left out. */
 export const reasonCodes: Readonly<Record<RevocationReason, number>> = {

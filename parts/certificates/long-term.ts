@@ -2,13 +2,17 @@
  * What makes a signature outlive its certificate: a time stamp of the signature value, and the
  * lists that say that the certificate was not revoked then. Both are put into the signature.
  */
-import { hasIssued, openCertificate, openCertificates } from '../../src/pki/certificate-path.ts';
-import { attachProof, signatureValueOf } from '../../src/pki/cms.ts';
-import type { KeyCustody } from '../../src/pki/ports.ts';
-import { randomBytesOf } from '../../src/pki/random.ts';
-import { readSignedData } from '../../src/pki/signed-data.ts';
-import { checkTimeStamp } from '../../src/pki/time-stamp-check.ts';
-import { verifySignature } from '../../src/pki/verify.ts';
+import {
+  hasIssued,
+  openCertificate,
+  openCertificates,
+} from '../../packages/pki/src/certificate-path.ts';
+import { attachProof, signatureValueOf } from '../../packages/pki/src/cms.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
+import { readSignedData } from '../../packages/pki/src/signed-data.ts';
+import { checkTimeStamp } from '../../packages/pki/src/time-stamp-check.ts';
+import { verifySignature } from '../../packages/pki/src/verify.ts';
 import type { Publisher } from './publisher.ts';
 import {
   answerTimeStampRequest,

@@ -6,9 +6,9 @@
  *
  * Source: RFC 6960 section 4.
  */
-import { member, readElement } from '../../src/pki/ber.ts';
-import { type Authority, issuerOf, signBody } from '../../src/pki/certificate.ts';
-import { type CertificateId, readCertificateId } from '../../src/pki/certificate-id.ts';
+import { member, readElement } from '../../packages/pki/src/ber.ts';
+import { type Authority, issuerOf, signBody } from '../../packages/pki/src/certificate.ts';
+import { type CertificateId, readCertificateId } from '../../packages/pki/src/certificate-id.ts';
 import {
   context,
   encode,
@@ -18,9 +18,9 @@ import {
   octetString,
   sequence,
   tags,
-} from '../../src/pki/der.ts';
-import { objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
-import type { CertificateStatus } from '../../src/pki/ports.ts';
+} from '../../packages/pki/src/der.ts';
+import { objectIdentifiers as id } from '../../packages/pki/src/object-identifiers.ts';
+import type { CertificateStatus } from '../../packages/pki/src/ports.ts';
 import { reasonCodes } from './crl.ts';
 
 /** More than any client asks for at once. */

@@ -3,16 +3,16 @@
  * routes have checked the role of the operator.
  */
 import { X509Certificate } from 'node:crypto';
-import { type Audit, doneBy } from '../../src/operators/audit.ts';
-import type { Belonging, NumberOwners } from '../../src/operators/number-owners.ts';
-import type { Operator } from '../../src/operators/operator.ts';
 import type {
   CertificateTarget,
   IssuedCertificate,
   KeyCustody,
   RevocationReason,
   RollOverKind,
-} from '../../src/pki/ports.ts';
+} from '../../packages/pki/src/ports.ts';
+import { type Audit, doneBy } from '../../src/console/operators/audit.ts';
+import type { Belonging, NumberOwners } from '../../src/console/operators/number-owners.ts';
+import type { Operator } from '../../src/console/operators/operator.ts';
 
 /** `nothing`: no certificate of that target can be revoked or renewed. */
 export type CertificateError = 'unknown' | 'nothing';

@@ -1,6 +1,8 @@
 /** The page with the certificates of one number, and the orders about them. */
 import { html } from 'hono/html';
+import { revocationReasons } from '../../packages/pki/src/ports.ts';
 import type { ConsoleSession } from '../../src/console/deps.ts';
+import type { Belonging } from '../../src/console/operators/number-owners.ts';
 import { choiceField, confirmPage, whyField } from '../../src/console/pages/confirm-page.ts';
 import { layOut } from '../../src/console/pages/layout.ts';
 import {
@@ -14,8 +16,6 @@ import {
   timeOf,
 } from '../../src/console/pages/markup.ts';
 import { type Notice, noticeBanner } from '../../src/console/pages/notices.ts';
-import type { Belonging } from '../../src/operators/number-owners.ts';
-import { revocationReasons } from '../../src/pki/ports.ts';
 
 export interface ShownCertificate {
   readonly serial: string;

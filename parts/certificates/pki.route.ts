@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Context, Hono } from 'hono';
 import type { Environment } from '../../src/http/body.ts';
 import type { HttpLog } from '../../src/http/log.ts';
-import { readBody } from '../../src/request-body.ts';
+import { readBody } from '../../src/http/pages/request-body.ts';
 import type { AskTimeStamp } from './long-term.ts';
 import type { Publisher } from './publisher.ts';
 

@@ -1,4 +1,4 @@
-import type { Pointers } from '../../src/pki/extensions.ts';
+import type { Pointers } from '../../packages/pki/src/extensions.ts';
 
 /**
  * The addresses under which the service publishes (pki.route.ts), for the certificates that it

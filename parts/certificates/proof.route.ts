@@ -5,6 +5,7 @@
  * answer.
  */
 import { Hono } from 'hono';
+import { bytesToSign } from '../../packages/protocol/src/requests.ts';
 import { json, type Refusal } from '../../src/http/application-refusals.ts';
 import {
   type ApplicationRouteOptions,
@@ -12,7 +13,6 @@ import {
   readNothing,
 } from '../../src/http/application-route.ts';
 import type { Environment } from '../../src/http/body.ts';
-import { bytesToSign } from '../../src/protocol/requests.ts';
 import type { TransactionView } from '../../src/transactions/outcomes.ts';
 import type { LongTermSignature } from './long-term.ts';
 

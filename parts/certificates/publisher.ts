@@ -6,9 +6,9 @@
  * its end names it (RFC 5280 section 5).
  */
 import { hash } from 'node:crypto';
-import { createBoundedCache } from '../../src/pki/bounded-cache.ts';
-import { isIssuer } from '../../src/pki/certificate-id.ts';
-import type { KeyCustody, NamedAuthority, RevokedSerial } from '../../src/pki/ports.ts';
+import { createBoundedCache } from '../../packages/pki/src/bounded-cache.ts';
+import { isIssuer } from '../../packages/pki/src/certificate-id.ts';
+import type { KeyCustody, NamedAuthority, RevokedSerial } from '../../packages/pki/src/ports.ts';
 import { createRevocationList } from './crl.ts';
 import { createOcspAnswer, createOcspFailure, readOcspRequest } from './ocsp.ts';
 

@@ -11,9 +11,9 @@ import {
   octets,
   readElement,
   smallNumber,
-} from '../../src/pki/ber.ts';
-import { ecdsaWithSha256 } from '../../src/pki/certificate.ts';
-import { readCertificate } from '../../src/pki/certificate-fields.ts';
+} from '../../packages/pki/src/ber.ts';
+import { ecdsaWithSha256 } from '../../packages/pki/src/certificate.ts';
+import { readCertificate } from '../../packages/pki/src/certificate-fields.ts';
 import {
   boolean,
   context,
@@ -28,10 +28,13 @@ import {
   smallInteger,
   tags,
   wholeNumber,
-} from '../../src/pki/der.ts';
-import { digestHashes, objectIdentifiers as id } from '../../src/pki/object-identifiers.ts';
-import type { ServiceKey } from '../../src/pki/ports.ts';
-import { randomBytesOf } from '../../src/pki/random.ts';
+} from '../../packages/pki/src/der.ts';
+import {
+  digestHashes,
+  objectIdentifiers as id,
+} from '../../packages/pki/src/object-identifiers.ts';
+import type { ServiceKey } from '../../packages/pki/src/ports.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
 
 const digestLengths = { sha256: 32, sha384: 48, sha512: 64 } as const;
 

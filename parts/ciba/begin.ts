@@ -9,6 +9,9 @@
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import { chooseLanguage } from '../../src/http/pages/language.ts';
 import type { OauthDeps } from '../../src/oauth/deps.ts';
 import { parseAcrValues } from '../../src/oauth/evidence.ts';
 import { readText } from '../../src/oauth/library.ts';
@@ -16,9 +19,6 @@ import { soonSeconds } from '../../src/oauth/limits.ts';
 import { toLoginError } from '../../src/oauth/login-failures.ts';
 import { type LoginStart, type Logins, traceOf } from '../../src/oauth/logins.ts';
 import type { Tenant } from '../../src/oauth/tenant.ts';
-import { chooseLanguage } from '../../src/pages/language.ts';
-import { randomBytesOf } from '../../src/pki/random.ts';
-import { fault } from '../../src/protocol/fault.ts';
 import { notificationEndpointOf } from './configuration.ts';
 import { denied, refusal, unavailable } from './parameters.ts';
 import type { Pings } from './pings.ts';

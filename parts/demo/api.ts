@@ -1,7 +1,8 @@
 /** The demo in a process with the API. */
+
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { ApiPart } from '../../src/part/part.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
-import { deriveKey } from '../../src/pki/sealed-json.ts';
 import { createDemoRoutes } from './demo.route.ts';
 
 export const openDemo = ({

@@ -8,14 +8,14 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { askedIn } from '../../src/pages/assets.ts';
-import { readOrigin } from '../../src/pages/form.ts';
 import {
   checkGrantedScope,
   createJwksCache,
   readAuthorizationResponse,
   validateIdToken,
-} from '../../src/relying-party/index.ts';
+} from '../../packages/relying-party/src/index.ts';
+import { askedIn } from '../../src/http/pages/assets.ts';
+import { readOrigin } from '../../src/http/pages/form.ts';
 import { demoCallbackPath } from './clients.ts';
 import {
   authorisationRequest,

@@ -3,7 +3,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
-import { type PageLanguage, pageLanguages } from '../../src/languages.ts';
+import { type PageLanguage, pageLanguages } from '../../src/http/pages/languages.ts';
 import {
   type AcrValue,
   acrValues,

@@ -1,9 +1,9 @@
 /** The frame of the pages and their parts. The templates escape all values. */
 import { html, raw } from 'hono/html';
-import { pageHeaders } from '../../src/pages/headers.ts';
-import { headStart } from '../../src/pages/layout.ts';
-import type { Html } from '../../src/pages/markup.ts';
-import { flourish } from '../../src/theme.ts';
+import { pageHeaders } from '../../src/http/pages/headers.ts';
+import { headStart } from '../../src/http/pages/layout.ts';
+import type { Html } from '../../src/http/pages/markup.ts';
+import { flourish } from '../../src/http/pages/theme.ts';
 import type { Exchange } from './provider-calls.ts';
 import { versioned } from './stylesheet.ts';
 

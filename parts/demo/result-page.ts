@@ -1,6 +1,10 @@
 /** Steps 3 to 6, after the browser has come back, with the first two again. */
 import { html } from 'hono/html';
-import type { GrantedScope, IdTokenFailure, IdTokenResult } from '../../src/relying-party/index.ts';
+import type {
+  GrantedScope,
+  IdTokenFailure,
+  IdTokenResult,
+} from '../../packages/relying-party/src/index.ts';
 import type { Fields } from './login.ts';
 import {
   banner,

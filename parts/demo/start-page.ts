@@ -1,7 +1,7 @@
 /** The first page: the choice of the person and of the client. */
 import { html } from 'hono/html';
-import { pageLanguages } from '../../src/languages.ts';
-import { faultTable, isFaultCode } from '../../src/protocol/fault.ts';
+import { faultTable, isFaultCode } from '../../packages/protocol/src/fault.ts';
+import { pageLanguages } from '../../src/http/pages/languages.ts';
 import { acrValues, oauthScopes } from '../../src/registry/oauth-client.ts';
 import { isSimulated, type Subscriber } from '../../src/registry/subscriber.ts';
 import { testUsers } from '../../src/registry/test-users.ts';

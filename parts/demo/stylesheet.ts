@@ -2,8 +2,8 @@
  * The style of the pages, like that of the reference: the fonts and the colour scheme of the
  * reader, and no horizontal scrolling.
  */
-import { createAssets } from '../../src/pages/assets.ts';
-import { codeColours, icon, themeCss } from '../../src/theme.ts';
+import { createAssets } from '../../src/http/pages/assets.ts';
+import { codeColours, icon, themeCss } from '../../src/http/pages/theme.ts';
 
 const stylesheet = `${themeCss([codeColours])}
 body{font:1rem/1.6 var(--text)}

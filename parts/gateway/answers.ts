@@ -1,5 +1,5 @@
 /** Converts the answers of a gateway about receipts and profiles, and its faults. */
-import type { ServiceFault } from '../../src/client/reply.ts';
+import type { ServiceFault } from '../../packages/client/src/reply.ts';
 import {
   type Checked,
   type Fault,
@@ -7,9 +7,9 @@ import {
   isFaultCode,
   ok,
   statusExpiredDetail,
-} from '../../src/protocol/fault.ts';
-import type { ProfileParam } from '../../src/protocol/requests.ts';
-import { profilesByUri } from '../../src/protocol/uris.ts';
+} from '../../packages/protocol/src/fault.ts';
+import type { ProfileParam } from '../../packages/protocol/src/requests.ts';
+import { profilesByUri } from '../../packages/protocol/src/uris.ts';
 import type { UpstreamProfile } from '../../src/registry/other-services.ts';
 import type { ReceiptPrompt, ReceiptResult } from '../../src/sscd/device.ts';
 import type { Gateway } from './gateways.ts';

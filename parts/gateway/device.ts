@@ -27,13 +27,13 @@
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { HandedOn, RequestName } from '../../src/client/calls.ts';
-import type { Reply, ServiceAnswers, Standing } from '../../src/client/reply.ts';
-import { type Fault, fault } from '../../src/protocol/fault.ts';
-import type { DeviceAnswer, UpstreamTransaction } from '../../src/protocol/outcome.ts';
-import type { GeofencingPolicy, ProfileName } from '../../src/protocol/requests.ts';
-import { profilesByUri } from '../../src/protocol/uris.ts';
-import type { GeofencingInput } from '../../src/protocol/write-request.ts';
+import type { HandedOn, RequestName } from '../../packages/client/src/calls.ts';
+import type { Reply, ServiceAnswers, Standing } from '../../packages/client/src/reply.ts';
+import { type Fault, fault } from '../../packages/protocol/src/fault.ts';
+import type { DeviceAnswer, UpstreamTransaction } from '../../packages/protocol/src/outcome.ts';
+import type { GeofencingPolicy, ProfileName } from '../../packages/protocol/src/requests.ts';
+import { profilesByUri } from '../../packages/protocol/src/uris.ts';
+import type { GeofencingInput } from '../../packages/protocol/src/write-request.ts';
 import type { Prompt, PromptResult, SigningDevice, Told } from '../../src/sscd/device.ts';
 import type { MakeDevice } from '../../src/sscd/devices.ts';
 import { faultOf, showReceipt } from './answers.ts';

@@ -3,10 +3,14 @@
  *
  * Passwords and keys come from files, which are read once, and are used in bodies and TLS only.
  */
-import { type Calls, createCalls } from '../../src/client/calls.ts';
-import { createFetches } from '../../src/client/fetch.ts';
-import { usableRoots } from '../../src/pki/roots.ts';
-import { readSecretFile, readSettingFile, SettingFileError } from '../../src/setting-file.ts';
+import { type Calls, createCalls } from '../../packages/client/src/calls.ts';
+import { createFetches } from '../../packages/client/src/fetch.ts';
+import { usableRoots } from '../../packages/pki/src/roots.ts';
+import {
+  readSecretFile,
+  readSettingFile,
+  SettingFileError,
+} from '../../src/environment/setting-file.ts';
 import { serviceOrigin, type Upstream } from '../../src/sscd/device.ts';
 import type { GatewaySettings } from './configuration.ts';
 
@@ -34,7 +38,7 @@ export interface Gateway {
 export type Gateways = ReturnType<typeof openGateways>;
 
 const minPauseMs = 20;
-/** The timeout of answers that need no person (src/client/calls.ts). */
+/** The timeout of answers that need no person (packages/client/src/calls.ts). */
 const timeoutMs = 15_000;
 
 const rootsIn = (key: string, pem: string): readonly Uint8Array[] => {

@@ -3,8 +3,7 @@
  * with them (parts/gateway/device.ts says when a note is written).
  */
 import { z } from 'zod';
-import { shardFor } from '../../src/transactions/answers.ts';
-import type { Shard } from '../../src/transactions/shards.ts';
+import { type Shard, shardFor } from '../../src/transactions/shards.ts';
 import { upstreamField } from '../../src/transactions/upstreams.ts';
 
 const noteSchema = z.object({

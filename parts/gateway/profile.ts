@@ -1,7 +1,8 @@
 /** Asks other services about the users behind their gateways, for the API. */
-import type { EventLog } from '../../src/logger.ts';
-import { fault } from '../../src/protocol/fault.ts';
+
+import { fault } from '../../packages/protocol/src/fault.ts';
 import type { OtherServices } from '../../src/registry/other-services.ts';
+import type { EventLog } from '../../src/telemetry/logger.ts';
 import { createUpstreamLog } from '../../workers/log.ts';
 import { createUpstreams } from '../../workers/upstreams.ts';
 import { askProfile } from './answers.ts';

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { createTextSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createTextSealer, deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Phones } from './phones.ts';
 import { activationKey } from './secrets.ts';

@@ -5,9 +5,8 @@ import { createInstanceStore } from '../../packages/engine/src/redis/instance-st
 import type { ApiPart } from '../../src/part/part.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { shardFor } from '../../src/transactions/answers.ts';
 import { receiptJobId } from '../../src/transactions/contract.ts';
-import type { Shard } from '../../src/transactions/shards.ts';
+import { type Shard, shardFor } from '../../src/transactions/shards.ts';
 import type { PhoneShapes } from './configuration.ts';
 import { createConnections } from './connections.ts';
 import { createEnrolment } from './enrolment.ts';

@@ -2,13 +2,14 @@
  * `paraph subscribers`: people with phones in browsers: invite a number, look at its phones, remove
  * one.
  */
+
+import { e164 } from '../../packages/protocol/src/schemas/common.ts';
 import { secretActions } from '../../src/command-line/admin.ts';
 import { type AddCommand, ok, UsageError } from '../../src/command-line/context.ts';
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
 import { type Column, type Field, fieldsText, table } from '../../src/command-line/screen.ts';
 import { parseOneOf } from '../../src/command-line/transactions-filter.ts';
-import { pageLanguages } from '../../src/languages.ts';
-import { e164 } from '../../src/protocol/schemas/common.ts';
+import { pageLanguages } from '../../src/http/pages/languages.ts';
 import type { NumberView } from './views.ts';
 
 type PhoneView = NumberView['phones'][number];

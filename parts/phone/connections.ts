@@ -10,7 +10,7 @@
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { streamHeaders } from '../../src/event-stream.ts';
+import { streamHeaders } from '../../src/http/pages/event-stream.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { followStream, lastEntryId } from '../../src/redis/streams.ts';
 import { readTold, type Told, toldKey } from './prompts.ts';

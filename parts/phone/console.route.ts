@@ -7,7 +7,7 @@ import { json, msisdnIn, readForm } from '../../src/console/input.ts';
 import { createLookUps } from '../../src/console/look-ups.ts';
 import { isConfirmed } from '../../src/console/pages/confirm-page.ts';
 import { needs } from '../../src/console/session/session.ts';
-import { pageLanguages } from '../../src/languages.ts';
+import { pageLanguages } from '../../src/http/pages/languages.ts';
 import type { PhoneOrders } from './orders.ts';
 import { removePhonePage, type SubscribersModel, subscribersPage } from './page.ts';
 

@@ -8,11 +8,11 @@
  */
 
 import { hash, X509Certificate } from 'node:crypto';
-import { readCertificate } from '../../src/pki/certificate-fields.ts';
-import { readCertificationRequest } from '../../src/pki/certification-request.ts';
-import { isEqual } from '../../src/pki/is-equal.ts';
-import type { KeyCustody } from '../../src/pki/ports.ts';
-import { deriveKey } from '../../src/pki/sealed-json.ts';
+import { readCertificate } from '../../packages/pki/src/certificate-fields.ts';
+import { readCertificationRequest } from '../../packages/pki/src/certification-request.ts';
+import { isEqual } from '../../packages/pki/src/is-equal.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { Activation, Activations } from './activations.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { Gate, Phone, Phones } from './phones.ts';

@@ -3,9 +3,9 @@
  * the routes let admins alone do it. The audit log gets a name of the number that only the service
  * key can make.
  */
-import { type Audit, doneBy, noted } from '../../src/operators/audit.ts';
-import type { NumberName } from '../../src/operators/number-names.ts';
-import type { Operator } from '../../src/operators/operator.ts';
+import { type Audit, doneBy, noted } from '../../src/console/operators/audit.ts';
+import type { NumberName } from '../../src/console/operators/number-names.ts';
+import type { Operator } from '../../src/console/operators/operator.ts';
 import type { Invited, PhoneAdmin } from './admin.ts';
 
 interface PhoneOrdersOptions {

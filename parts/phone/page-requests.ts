@@ -11,16 +11,16 @@ import { getCookie } from 'hono/cookie';
 import type { z } from 'zod';
 import { sayIssues } from '../../packages/engine/src/issues.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { readOrigin } from '../../src/pages/form.ts';
-import { answerJson } from '../../src/pages/headers.ts';
-import { isEqual } from '../../src/pki/is-equal.ts';
+import { isEqual } from '../../packages/pki/src/is-equal.ts';
+import { readOrigin } from '../../src/http/pages/form.ts';
+import { answerJson } from '../../src/http/pages/headers.ts';
+import { type BodyLimits, isInUtf8, readBody } from '../../src/http/pages/request-body.ts';
 import {
   limitsFrom,
   type RateLimiter,
   type Source,
   takeAll,
 } from '../../src/registry/rate-limiter.ts';
-import { type BodyLimits, isInUtf8, readBody } from '../../src/request-body.ts';
 import type { Phone, Phones } from './phones.ts';
 import { hashOf, type PhoneCookies } from './secrets.ts';
 

@@ -1,9 +1,9 @@
 /** `/phone/api/`: what the phone in the browser asks of the service. */
 import { Hono } from 'hono';
 import type { z } from 'zod';
-import { streamHeaders } from '../../src/event-stream.ts';
+import { streamHeaders } from '../../src/http/pages/event-stream.ts';
+import { answerJson } from '../../src/http/pages/headers.ts';
 import type { Joined } from '../../src/oauth/interaction/device-start.ts';
-import { answerJson } from '../../src/pages/headers.ts';
 import type { Source } from '../../src/registry/rate-limiter.ts';
 import type { Activations } from './activations.ts';
 import type { Connections } from './connections.ts';

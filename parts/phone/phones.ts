@@ -11,7 +11,7 @@
  * | `push:<id>` | sealed: where its browser takes messages |
  */
 import { z } from 'zod';
-import { createTextSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createTextSealer, deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 
 const gateSchema = z.discriminatedUnion('kind', [

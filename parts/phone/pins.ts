@@ -3,8 +3,8 @@
  * from it, and what goes back is the service's share of the key that wraps the phone's key. So
  * nobody can try PINs without the service, which counts.
  */
-import { isEqual } from '../../src/pki/is-equal.ts';
-import { deriveKey } from '../../src/pki/sealed-json.ts';
+import { isEqual } from '../../packages/pki/src/is-equal.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { Gate, Phone, Phones } from './phones.ts';
 import type { RecoveryRequest } from './requests.ts';
 import { deriverOf, hashOf, newRecoveryCode, recoveryHash } from './secrets.ts';

@@ -6,7 +6,7 @@
  * the phone again after a crash does not come back. Prompts are sealed, because they hold the text.
  */
 import { z } from 'zod';
-import { createTextSealer, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createTextSealer, deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 
 const dataSchema = z.discriminatedUnion('kind', [

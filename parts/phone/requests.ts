@@ -1,6 +1,6 @@
 /** What browsers send to `/phone/api/`. Binary members are base64url unless they say otherwise. */
 import { z } from 'zod';
-import { pageLanguages } from '../../src/languages.ts';
+import { pageLanguages } from '../../src/http/pages/languages.ts';
 import { subscriptionSchema } from './phones.ts';
 
 const bytes = (length: number) =>

@@ -1,7 +1,7 @@
 /** The secrets of this room, and what is stored in their place: never a secret itself. */
 import { createHmac, hash } from 'node:crypto';
 import { z } from 'zod';
-import { createSealedTexts, deriveKey } from '../../src/pki/sealed-json.ts';
+import { createSealedTexts, deriveKey } from '../../packages/pki/src/sealed-json.ts';
 
 export const hashOf = (secret: string | Uint8Array): string => hash('sha256', secret, 'base64url');
 

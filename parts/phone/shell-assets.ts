@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { PageLanguage } from '../../src/languages.ts';
+import type { PageLanguage } from '../../src/http/pages/languages.ts';
 
 const folder = new URL('./assets/', import.meta.url);
 
@@ -15,7 +15,7 @@ const folder = new URL('./assets/', import.meta.url);
 const worker = 'worker.js';
 
 /** The page shows texts as all other places do. */
-const shownText = '../../../src/shown-text/shown-text.js';
+const shownText = '../../../src/http/pages/shown-text/shown-text.js';
 
 const contents: ReadonlyMap<string, string> = new Map(
   [...readdirSync(folder), shownText]

@@ -3,10 +3,10 @@
  * So all words and all HTML come from here, and the script only fills in texts.
  */
 import { html } from 'hono/html';
-import type { PageLanguage } from '../../src/languages.ts';
-import type { PageFrame } from '../../src/pages/assets.ts';
-import { layOut, layOutWarning } from '../../src/pages/layout.ts';
-import { type Html, icons, readableNumber } from '../../src/pages/markup.ts';
+import type { PageFrame } from '../../src/http/pages/assets.ts';
+import type { PageLanguage } from '../../src/http/pages/languages.ts';
+import { layOut, layOutWarning } from '../../src/http/pages/layout.ts';
+import { type Html, icons, readableNumber } from '../../src/http/pages/markup.ts';
 import { addressOf, workerAddress } from './shell-assets.ts';
 import { de } from './words-de.ts';
 import { en, type PhoneWords } from './words-en.ts';

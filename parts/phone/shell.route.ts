@@ -7,11 +7,11 @@
  * text can become a script or HTML (Trusted Types), because a script on this origin could sign.
  */
 import { type Context, Hono } from 'hono';
-import type { PageLanguage } from '../../src/languages.ts';
-import { assetAddress, type PageFrame } from '../../src/pages/assets.ts';
-import { pageHeaders } from '../../src/pages/headers.ts';
-import { chooseLanguage } from '../../src/pages/language.ts';
-import { schemes } from '../../src/pages/stylesheet.ts';
+import { assetAddress, type PageFrame } from '../../src/http/pages/assets.ts';
+import { pageHeaders } from '../../src/http/pages/headers.ts';
+import { chooseLanguage } from '../../src/http/pages/language.ts';
+import type { PageLanguage } from '../../src/http/pages/languages.ts';
+import { schemes } from '../../src/http/pages/stylesheet.ts';
 import { addressOf, assetResponse, workerScript } from './shell-assets.ts';
 import { offlinePage, phoneWords, shellPage } from './shell-page.ts';
 

@@ -4,12 +4,12 @@
  */
 import { Buffer } from 'node:buffer';
 import type { Engine } from '../../packages/engine/src/engine.ts';
-import { renewedBeforeMs } from '../../src/pki/authorities.ts';
-import { completeCms } from '../../src/pki/cms.ts';
-import type { KeyCustody } from '../../src/pki/ports.ts';
-import { fault } from '../../src/protocol/fault.ts';
-import type { DeviceAnswer, ReceiptOutcome } from '../../src/protocol/outcome.ts';
-import { bytesToSign } from '../../src/protocol/requests.ts';
+import { renewedBeforeMs } from '../../packages/pki/src/authorities.ts';
+import { completeCms } from '../../packages/pki/src/cms.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import type { DeviceAnswer, ReceiptOutcome } from '../../packages/protocol/src/outcome.ts';
+import { bytesToSign } from '../../packages/protocol/src/requests.ts';
 import type { Answer } from '../../src/transactions/answers.ts';
 import { certificateFacts, keyOwnerOf } from './enrolment.ts';
 import type { Passkeys } from './passkeys.ts';

@@ -13,14 +13,14 @@
 
 import { createHmac } from 'node:crypto';
 import { parse } from 'hono/utils/cookie';
+import { isEqual } from '../../packages/pki/src/is-equal.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type {
   DeviceStart,
   JoiningDevice,
   ShownLogin,
 } from '../../src/oauth/interaction/device-start.ts';
-import { isEqual } from '../../src/pki/is-equal.ts';
-import { randomBytesOf } from '../../src/pki/random.ts';
-import { deriveKey } from '../../src/pki/sealed-json.ts';
 
 type ReadCode = JoiningDevice['login'];
 type Start = ReadCode['start'];

@@ -1,7 +1,8 @@
 /** What the phone keeps, and what its operators do: for each process with the service key. */
-import { createPost } from '../../src/outgoing/post.ts';
+
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { createPost } from '../../src/http/outgoing/post.ts';
 import type { PartSettings, SubscriberRooms } from '../../src/part/rooms.ts';
-import type { KeyCustody } from '../../src/pki/ports.ts';
 import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import type { Answer } from '../../src/transactions/answers.ts';
 import { createActivations } from './activations.ts';

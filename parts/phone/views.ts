@@ -1,6 +1,6 @@
 /** What browsers get from `/phone/api/`. Times are ISO 8601 in UTC. */
-import { attributesToSign } from '../../src/pki/cms.ts';
-import { bytesToSign } from '../../src/protocol/requests.ts';
+import { attributesToSign } from '../../packages/pki/src/cms.ts';
+import { bytesToSign } from '../../packages/protocol/src/requests.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { Phone, PhoneNumber, Phones } from './phones.ts';
 import type { PhonePrompt, PhonePrompts } from './prompts.ts';

@@ -1,6 +1,6 @@
 /** What the service and its threads at the token tell each other. */
 import type { JWK } from 'jose';
-import type { KeyType, SigningAlgorithm } from '../../src/pki/ports.ts';
+import type { KeyType, SigningAlgorithm } from '../../packages/pki/src/ports.ts';
 
 export interface TokenPlace {
   /** Path of the token's PKCS#11 library. */

@@ -7,7 +7,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { JWK } from 'jose';
-import type { KeyType, SigningAlgorithm } from '../../src/pki/ports.ts';
+import type { KeyType, SigningAlgorithm } from '../../packages/pki/src/ports.ts';
 import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
 import { ck, createPkcs11, type Pkcs11, results } from './pkcs11.ts';
 

@@ -8,14 +8,14 @@
  */
 import { createPublicKey, hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { ecdsaValue } from '../../src/pki/der.ts';
-import { ownVault } from '../../src/pki/key-vault.ts';
+import { ecdsaValue } from '../../packages/pki/src/der.ts';
+import { ownVault } from '../../packages/pki/src/key-vault.ts';
 import {
   KeyTypeError,
   type KeyVault,
   type PrivateKey,
   type SigningAlgorithm,
-} from '../../src/pki/ports.ts';
+} from '../../packages/pki/src/ports.ts';
 import { type Token, TokenRefusedError } from './token.ts';
 
 const keptSchema = z.object({

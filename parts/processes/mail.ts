@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { readSecretFile } from '../../src/setting-file.ts';
+import { readSecretFile } from '../../src/environment/setting-file.ts';
 
 export interface MailSettings {
   /** `smtp://host:587` (STARTTLS) or `smtps://host:465`. */

@@ -3,7 +3,7 @@
  * the effects of the charts as messages. What is carried out or told again is the same message.
  */
 import { readAddress } from '../../packages/engine/src/record.ts';
-import type { Tellers } from '../../src/outgoing/tellers.ts';
+import type { Tellers } from '../../src/http/outgoing/tellers.ts';
 import type { EndOfInstance } from './activities/workflow.worker.ts';
 import type { EffectOf, ProcessEffects } from './workflows/stock-process.ts';
 

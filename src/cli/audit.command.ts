@@ -3,7 +3,7 @@ import { addAdminAction, type ListFlags, reportList } from '../command-line/admi
 import type { AddCommand } from '../command-line/context.ts';
 import { addPageOptions, parseOneOf, parseTime } from '../command-line/transactions-filter.ts';
 import { iso, timeCell } from '../command-line/transactions-row.ts';
-import { type AuditEntry, auditActions } from '../operators/audit.ts';
+import { type AuditEntry, auditActions } from '../console/operators/audit.ts';
 
 interface Flags extends ListFlags {
   readonly from?: number;

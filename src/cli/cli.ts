@@ -7,9 +7,9 @@
  * the wrong place.
  */
 import { Command, CommanderError } from 'commander';
+import { fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { parts } from '../../parts/parts.ts';
-import { fetchWithoutTimeout } from '../client/fetch.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -20,7 +20,7 @@ import {
 import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';
 import type { Heading } from '../command-line/part-commands.ts';
 import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
-import { productVersion } from '../product-version.ts';
+import { productVersion } from '../environment/product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
 import { addClients } from './clients.command.ts';

@@ -4,6 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parts } from '../../parts/parts.ts';
+import type { Configuration } from '../app/configuration/schema.ts';
+import { configuredTenants } from '../app/configured-tenants.ts';
 import { type Admin, secretActions } from '../command-line/admin.ts';
 import {
   type AddCommand,
@@ -17,9 +19,7 @@ import { readNamed } from '../command-line/named-file.ts';
 import { type Field, fieldsText, listFields, printable } from '../command-line/screen.ts';
 import { parseOneOf } from '../command-line/transactions-filter.ts';
 import { isoOrNull } from '../command-line/transactions-row.ts';
-import type { Configuration } from '../configuration/schema.ts';
 import type { clientOrders, ShownClient } from '../console/secrets.route.ts';
-import { configuredTenants } from '../product/configured-tenants.ts';
 import { clientAuthentications } from '../registry/oauth-client.ts';
 import { hashPassword } from '../registry/passwords.ts';
 import {

@@ -3,6 +3,7 @@
  * `paraph hash-password`: the stored form of an AP_PWD, for `passwordHash` in that file.
  */
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { loadConfiguration, warningsAbout } from '../app/configuration/load.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -14,7 +15,6 @@ import {
 } from '../command-line/context.ts';
 import { printable } from '../command-line/screen.ts';
 import { readPassword } from '../command-line/terminal-input.ts';
-import { loadConfiguration, warningsAbout } from '../configuration/load.ts';
 import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
 
 const environmentProblems = (context: CliContext): readonly string[] => {

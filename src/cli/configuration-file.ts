@@ -17,9 +17,9 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { loadConfiguration, parseConfiguration } from '../app/configuration/load.ts';
+import type { Configuration } from '../app/configuration/schema.ts';
 import { type CliContext, environmentIn, UsageError } from '../command-line/context.ts';
-import { loadConfiguration, parseConfiguration } from '../configuration/load.ts';
-import type { Configuration } from '../configuration/schema.ts';
 
 /** @throws UsageError when it is not usable. `paraph config check` says why. */
 export const readConfiguration = async (path: string | undefined): Promise<Configuration> => {

@@ -10,30 +10,34 @@
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { createKeyCustody } from '../../packages/pki/src/custody.ts';
+import type { KeyCustody, KeyVault } from '../../packages/pki/src/ports.ts';
+import { createSealer } from '../../packages/pki/src/sealed-record.ts';
+import {
+  ensureServiceKey,
+  OtherMasterKeyError,
+  openServiceKey,
+} from '../../packages/pki/src/service-key.ts';
+import { createProtocol } from '../../packages/protocol/src/parse.ts';
 import { parts } from '../../parts/parts.ts';
+import type { Configuration } from '../app/configuration/schema.ts';
+import { createCustodyStore } from '../app/custody-store.ts';
+import { openKeyPlace } from '../app/key-place.ts';
+import { createKeySlots } from '../app/key-slots.ts';
+import { findNewAuthorityError, readKeyUse } from '../app/key-use.ts';
+import { openOperatorsRooms } from '../app/operators-rooms.ts';
+import { pointersOf, queuesOf, settingsOf } from '../app/part-rooms.ts';
+import { retentionOf } from '../app/retention.ts';
 import {
   type CliContext,
   environmentIn,
   type LocalNeeds,
   UsageError,
 } from '../command-line/context.ts';
-import type { Configuration } from '../configuration/schema.ts';
 import { openAdminApi } from '../console/admin-api.ts';
 import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
-import { createSubjects } from '../console-login/subjects.ts';
-import type { Operator } from '../operators/operator.ts';
-import { createKeyCustody } from '../pki/custody.ts';
-import type { KeyCustody, KeyVault } from '../pki/ports.ts';
-import { createSealer } from '../pki/sealed-record.ts';
-import { ensureServiceKey, OtherMasterKeyError, openServiceKey } from '../pki/service-key.ts';
-import { createCustodyStore } from '../product/custody-store.ts';
-import { openKeyPlace } from '../product/key-place.ts';
-import { createKeySlots } from '../product/key-slots.ts';
-import { findNewAuthorityError, readKeyUse } from '../product/key-use.ts';
-import { openOperatorsRooms } from '../product/operators-rooms.ts';
-import { pointersOf, queuesOf, settingsOf } from '../product/part-rooms.ts';
-import { retentionOf } from '../product/retention.ts';
-import { createProtocol } from '../protocol/parse.ts';
+import { createSubjects } from '../console/login/subjects.ts';
+import type { Operator } from '../console/operators/operator.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';

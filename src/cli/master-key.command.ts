@@ -5,6 +5,16 @@
  * connection.
  */
 import { existsSync } from 'node:fs';
+import { replaceKeyFile } from '../../packages/pki/src/master-key.ts';
+import type { KeyVault } from '../../packages/pki/src/ports.ts';
+import {
+  addMasterKey,
+  type KeySlots,
+  listMasterKeys,
+  masterKeyId,
+  OtherMasterKeyError,
+  removeOtherMasterKeys,
+} from '../../packages/pki/src/service-key.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -14,17 +24,7 @@ import {
   UsageError,
 } from '../command-line/context.ts';
 import { iso } from '../command-line/transactions-row.ts';
-import { acquireInstanceLock } from '../embedded/instance-lock.ts';
-import { replaceKeyFile } from '../pki/master-key.ts';
-import type { KeyVault } from '../pki/ports.ts';
-import {
-  addMasterKey,
-  type KeySlots,
-  listMasterKeys,
-  masterKeyId,
-  OtherMasterKeyError,
-  removeOtherMasterKeys,
-} from '../pki/service-key.ts';
+import { acquireInstanceLock } from '../redis/embedded/instance-lock.ts';
 import type { OperationsSession } from './local-api.ts';
 import { withOperations } from './operations.ts';
 import { existingMasterKey } from './service-redis.ts';
@@ -44,8 +44,8 @@ const openStage = async (
   vault: KeyVault,
 ): Promise<Stage> => {
   const [{ createKeySlots, unlockStore }, { createCustodyStore }] = await Promise.all([
-    import('../product/key-slots.ts'),
-    import('../product/custody-store.ts'),
+    import('../app/key-slots.ts'),
+    import('../app/custody-store.ts'),
   ]);
   const { prefix } = configuration.queue;
   const masterKey = await existingMasterKey(context);
@@ -124,7 +124,7 @@ const removeOthers = async (stage: Stage): Promise<Report> => {
  */
 const rotate = async (stage: Stage, context: CliContext): Promise<Report> => {
   const { masterKey: given, dataDirectory } = environmentIn(context);
-  const { masterKeyFileIn } = await import('../pki/master-key.ts');
+  const { masterKeyFileIn } = await import('../../packages/pki/src/master-key.ts');
   const filePath = masterKeyFileIn(dataDirectory);
   if (given !== undefined || !existsSync(filePath)) {
     throw new UsageError(

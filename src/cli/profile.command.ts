@@ -1,7 +1,7 @@
 /** `paraph profile`: what a mobile user can sign with. */
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
-import type { ProfileAnswer, SscdAnswer } from '../client/reply.ts';
+import type { ProfileAnswer, SscdAnswer } from '../../packages/client/src/reply.ts';
 import {
   addConnectionOptions,
   answerIn,

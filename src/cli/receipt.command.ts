@@ -1,5 +1,5 @@
 /** `paraph receipt`: shows a receipt on the phone that signed. */
-import type { Reaction } from '../client/reply.ts';
+import type { Reaction } from '../../packages/client/src/reply.ts';
 import {
   addConnectionOptions,
   answerIn,

@@ -18,8 +18,8 @@ import {
   filterQuery,
   parseCount,
 } from '../command-line/transactions-filter.ts';
+import type { BulkProgress } from '../console/operators/bulk-report.ts';
 import type { ShownPlan } from '../console/redaction.ts';
-import type { BulkProgress } from '../operators/bulk-report.ts';
 import {
   bulkDocument,
   bulkTable,

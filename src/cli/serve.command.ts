@@ -15,8 +15,8 @@ import {
   UsageError,
 } from '../command-line/context.ts';
 import type { Outcome } from '../command-line/exit-codes.ts';
-import type { Environment } from '../environment.ts';
-import { createLogger } from '../logger.ts';
+import type { Environment } from '../environment/environment.ts';
+import { createLogger } from '../telemetry/logger.ts';
 
 const parts = {
   start: 'start the whole product in one process',
@@ -39,12 +39,12 @@ const runPart = async (
   part: Part,
   environment: Environment,
 ): Promise<number> => {
-  const { launch } = await import('../product/launch.ts');
+  const { launch } = await import('../app/launch.ts');
   const starting = launch(environment, { api: part !== 'worker', workers: part !== 'api' });
   // From the end of the start on, the product handles signals itself.
   const launched = await Promise.race([starting, whenInterrupted(context.signal)]);
   if (part === 'start') {
-    const { greet } = await import('../product/greeting.ts');
+    const { greet } = await import('../app/greeting.ts');
     context.stdout.write(greet(launched));
   } else {
     const logger = createLogger(environment.logLevel, context.stdout, environment.logFormat);

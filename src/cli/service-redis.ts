@@ -9,9 +9,9 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
-import { socketPathFor } from '../embedded/redis.ts';
-import { ask } from '../embedded/redis-socket.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { socketPathFor } from '../redis/embedded/redis.ts';
+import { ask } from '../redis/embedded/redis-socket.ts';
 
 const connectTimeoutMs = 3000;
 
@@ -77,7 +77,7 @@ export const withServiceRedis = async (
  */
 export const existingMasterKey = async (context: CliContext): Promise<Uint8Array> => {
   const { masterKey, dataDirectory } = environmentIn(context);
-  const { masterKeyFileIn, masterKeyFrom } = await import('../pki/master-key.ts');
+  const { masterKeyFileIn, masterKeyFrom } = await import('../../packages/pki/src/master-key.ts');
   const filePath = masterKeyFileIn(dataDirectory);
   if (masterKey === undefined && !existsSync(filePath)) {
     throw new UsageError(

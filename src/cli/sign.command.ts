@@ -6,6 +6,11 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import {
+  isOneTimePassword,
+  type ProfileName,
+  profileNames,
+} from '../../packages/protocol/src/requests.ts';
+import {
   addConnectionOptions,
   answerIn,
   type ConnectionFlags,
@@ -20,7 +25,6 @@ import {
 import { whileWaiting } from '../command-line/screen.ts';
 import { parseCount } from '../command-line/transactions-filter.ts';
 import { obtainTrust } from '../command-line/trust.ts';
-import { isOneTimePassword, type ProfileName, profileNames } from '../protocol/requests.ts';
 import { reportStanding } from './signature-report.ts';
 
 interface CommonFlags extends ConnectionFlags {

@@ -4,11 +4,11 @@
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import type { ServiceAnswers, Standing } from '../client/reply.ts';
+import type { ServiceAnswers, Standing } from '../../packages/client/src/reply.ts';
+import { type Verification, verifySignature } from '../../packages/pki/src/verify.ts';
 import { type CliContext, ok, type Report } from '../command-line/context.ts';
 import { type Field, fieldsText, paletteFor } from '../command-line/screen.ts';
 import { type Trust, trustDocument, trustFields } from '../command-line/trust.ts';
-import { type Verification, verifySignature } from '../pki/verify.ts';
 
 type Signer = Extract<Verification, { ok: true }>['signer'];
 

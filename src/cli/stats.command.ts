@@ -7,8 +7,8 @@ import { type AddCommand, type CliContext, ok, type Report } from '../command-li
 import { type Field, fieldsText, isCapable, listFields, table } from '../command-line/screen.ts';
 import { parseCount } from '../command-line/transactions-filter.ts';
 import { duration, iso } from '../command-line/transactions-row.ts';
-import type { Overview } from '../history/overview.ts';
-import type { Refusals } from '../history/refusals.ts';
+import type { Overview } from '../transactions/history/overview.ts';
+import type { Refusals } from '../transactions/history/refusals.ts';
 
 const maxHours = 720;
 const levels = '▁▂▃▄▅▆▇█';

@@ -5,7 +5,7 @@ import {
   UsageError,
   type WithStore,
 } from '../command-line/context.ts';
-import type { Environment } from '../environment.ts';
+import type { Environment } from '../environment/environment.ts';
 import { usableConfiguration } from './configuration-file.ts';
 import { embeddedRedisUrl, existingMasterKey, withRedisAt } from './service-redis.ts';
 
@@ -13,14 +13,14 @@ const openServiceRedis = async (environment: Environment) => {
   const { redisUrl, dataDirectory } = environment;
   const running = redisUrl === undefined ? await embeddedRedisUrl(dataDirectory) : undefined;
   if (running !== undefined) return { url: running, runs: true, stop: async () => undefined };
-  const { openRedis } = await import('../product/redis-at-start.ts');
+  const { openRedis } = await import('../app/redis-at-start.ts');
   // A private Redis that ends by itself ends the connection as well.
   return { runs: false, ...(await openRedis(environment, () => undefined)) };
 };
 
 /** Sentences for operators; whatever else is thrown is unexpected. */
 const toEnd = async (error: unknown): Promise<unknown> => {
-  const { StartError } = await import('../product/start-error.ts');
+  const { StartError } = await import('../app/start-error.ts');
   return error instanceof StartError ? new UsageError(error.message) : error;
 };
 
@@ -32,7 +32,7 @@ export const withStore: WithStore = async (context: CliContext, check, work) => 
     check(environment);
     const server = await openServiceRedis(environment);
     try {
-      const { storeVersion } = await import('../product/redis-at-start.ts');
+      const { storeVersion } = await import('../app/redis-at-start.ts');
       return await withRedisAt(server.url, 'blocking', (redis) =>
         work({
           redis,

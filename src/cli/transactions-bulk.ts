@@ -18,8 +18,13 @@ import {
   rowDocument,
   timeCell,
 } from '../command-line/transactions-row.ts';
+import {
+  type BulkProgress,
+  type BulkReport,
+  failedIn,
+  isOver,
+} from '../console/operators/bulk-report.ts';
 import type { ShownPlan } from '../console/redaction.ts';
-import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
 
 const lookEveryMs = 500;
 

@@ -2,6 +2,8 @@
  * `paraph ls`: transactions, newest first. `paraph show`: one of them, with everything that
  * happened to it. `paraph cancel`: ends an open one, and takes the prompt off the phone.
  */
+
+import { faultTable } from '../../packages/protocol/src/fault.ts';
 import { addAdminAction, type ListFlags, reportList } from '../command-line/admin.ts';
 import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
 import {
@@ -31,7 +33,6 @@ import {
 } from '../command-line/transactions-row.ts';
 import type { ShownFault } from '../console/redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
-import { faultTable } from '../protocol/fault.ts';
 
 type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
 type ActionEntry = Extract<TimelineEntry, { kind: 'action' }>;

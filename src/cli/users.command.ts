@@ -10,10 +10,10 @@ import {
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
 import { parseCount, parseOneOf } from '../command-line/transactions-filter.ts';
 import { iso } from '../command-line/transactions-row.ts';
+import { linkAddress } from '../console/operators/links.ts';
+import { type Role, roles } from '../console/operators/operator.ts';
+import type { TokenView } from '../console/operators/tokens.ts';
 import type { ShownUser } from '../console/pages/users-page.ts';
-import { linkAddress } from '../operators/links.ts';
-import { type Role, roles } from '../operators/operator.ts';
-import type { TokenView } from '../operators/tokens.ts';
 import { withOperations } from './operations.ts';
 
 const ended = 'All sessions and tokens of that user have ended.\n';

@@ -19,7 +19,7 @@ import {
 } from '../command-line/transactions-row.ts';
 import type { ShownRow } from '../console/redaction.ts';
 import type { TransactionDetail } from '../console/transaction-detail.ts';
-import type { Overview } from '../history/overview.ts';
+import type { Overview } from '../transactions/history/overview.ts';
 
 const shownRows = 15;
 const newest = 100;

@@ -5,7 +5,7 @@
  * service. Access to that Redis means access to all of its data, so a login would protect nothing.
  */
 import type { Command } from 'commander';
-import { causeOf } from '../client/fetch.ts';
+import { causeOf } from '../../packages/client/src/fetch.ts';
 import { adminErrorSchema } from '../console/openapi.ts';
 import { serviceUrl } from './connection.ts';
 import {

@@ -5,10 +5,10 @@
  * argument (`ps`), and it stays in the shell's history.
  */
 import type { Command } from 'commander';
-import { type Calls, createCalls } from '../client/calls.ts';
-import type { Reply } from '../client/reply.ts';
-import { defaultUrl } from '../environment.ts';
-import { isLoopbackHost } from '../loopback.ts';
+import { type Calls, createCalls } from '../../packages/client/src/calls.ts';
+import type { Reply } from '../../packages/client/src/reply.ts';
+import { isLoopbackHost } from '../../packages/protocol/src/loopback.ts';
+import { defaultUrl } from '../environment/environment.ts';
 import { type CliContext, Ended, UsageError, variable } from './context.ts';
 
 export interface ConnectionFlags {

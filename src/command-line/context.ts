@@ -1,9 +1,9 @@
 /** The arguments and results of a command. Tests pass values of their own. */
 import type { Command } from 'commander';
+import type { Fetch } from '../../packages/client/src/fetch.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { Fetch } from '../client/fetch.ts';
-import { type Environment, readEnvironment } from '../environment.ts';
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { type Environment, readEnvironment } from '../environment/environment.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { Outcome } from './exit-codes.ts';
 import type { PartCommands } from './part-commands.ts';

@@ -1,9 +1,9 @@
 /** Options that filter lists, and the parsers of options. */
 import type { Command } from 'commander';
+import { isFaultCode } from '../../packages/protocol/src/fault.ts';
+import { type ProfileName, profileNames } from '../../packages/protocol/src/requests.ts';
 import { type FilterField, openStates, states } from '../console/filter.ts';
 import { time } from '../console/input.ts';
-import { isFaultCode } from '../protocol/fault.ts';
-import { type ProfileName, profileNames } from '../protocol/requests.ts';
 import type { Query } from './admin.ts';
 import { type CliContext, UsageError } from './context.ts';
 

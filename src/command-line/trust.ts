@@ -7,7 +7,7 @@
  * root.
  */
 import { X509Certificate } from 'node:crypto';
-import { usableRoots } from '../pki/roots.ts';
+import { usableRoots } from '../../packages/pki/src/roots.ts';
 import { answerIn, type Connection } from './connection.ts';
 import { UsageError } from './context.ts';
 import { readNamed } from './named-file.ts';

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import type { Operator } from '../operators/operator.ts';
-import { usualView } from '../operators/views.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
 import { createConsoleStreams, type EventStreams } from './event-stream.ts';
+import type { Operator } from './operators/operator.ts';
+import { usualView } from './operators/views.ts';
 import { createReplayRoutes } from './replays.route.ts';
 import { createSecretRoutes } from './secrets.route.ts';
 import { createServiceRoutes } from './service.route.ts';

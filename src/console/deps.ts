@@ -1,24 +1,24 @@
 /** The rooms that the console uses. Pages, API and board get the same ones. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
-import type { CodeLogin } from '../console-login/code-login.ts';
-import type { ConsoleLogin } from '../console-login/console-login.ts';
-import type { History } from '../history/history.ts';
 import type { ClientChanges } from '../oauth/client-changes.ts';
 import type { SigningKeys } from '../oauth/signing-keys.ts';
-import type { Audit } from '../operators/audit.ts';
-import type { NumberName } from '../operators/number-names.ts';
-import type { Operator } from '../operators/operator.ts';
-import type { Operators } from '../operators/operators.ts';
-import type { OpenidProviderSettings } from '../operators/provider-people.ts';
-import type { Replays } from '../operators/replays.ts';
-import type { View } from '../operators/views.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
+import type { History } from '../transactions/history/history.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type { Transactions } from '../transactions/transactions.ts';
+import type { CodeLogin } from './login/code-login.ts';
+import type { ConsoleLogin } from './login/console-login.ts';
+import type { Audit } from './operators/audit.ts';
+import type { NumberName } from './operators/number-names.ts';
+import type { Operator } from './operators/operator.ts';
+import type { Operators } from './operators/operators.ts';
+import type { OpenidProviderSettings } from './operators/provider-people.ts';
+import type { Replays } from './operators/replays.ts';
+import type { View } from './operators/views.ts';
 import type { ConsolePart, Frame } from './part.ts';
 
 /** An application provider without its secrets. */

@@ -4,10 +4,10 @@
  */
 import { once } from 'node:events';
 import type { Context } from 'hono';
-import { createEventStreams } from '../event-stream.ts';
-import type { Operators } from '../operators/operators.ts';
+import { createEventStreams } from '../http/pages/event-stream.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleSession } from './deps.ts';
+import type { Operators } from './operators/operators.ts';
 
 const maxOfOne = 16;
 

@@ -4,10 +4,10 @@
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { HistoryFilter } from '../history/filter.ts';
-import type { History } from '../history/history.ts';
-import type { Role } from '../operators/operator.ts';
+import type { HistoryFilter } from '../transactions/history/filter.ts';
+import type { History } from '../transactions/history/history.ts';
 import type { ConsoleDeps } from './deps.ts';
+import type { Role } from './operators/operator.ts';
 import { type ShownRow, shownRow } from './redaction.ts';
 
 export const exportFormats = ['csv', 'json'] as const;

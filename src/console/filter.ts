@@ -6,12 +6,12 @@
  * much.
  */
 import { z } from 'zod';
-import type { HistoryFilter } from '../history/filter.ts';
-import type { Role } from '../operators/operator.ts';
-import { faultCodes } from '../protocol/fault.ts';
-import { profileNames } from '../protocol/requests.ts';
+import { faultCodes } from '../../packages/protocol/src/fault.ts';
+import { profileNames } from '../../packages/protocol/src/requests.ts';
+import type { HistoryFilter } from '../transactions/history/filter.ts';
 import { clockOf } from './clock.ts';
 import { count, text, time } from './input.ts';
+import type { Role } from './operators/operator.ts';
 import { seesPeople } from './redaction.ts';
 
 export const states = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;

@@ -5,7 +5,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { sayIssues } from '../../packages/engine/src/issues.ts';
-import { e164 } from '../protocol/schemas/common.ts';
+import { e164 } from '../../packages/protocol/src/schemas/common.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
 import { demanding } from './openapi.ts';

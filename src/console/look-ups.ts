@@ -4,8 +4,9 @@
  * each number and list, because live pages repeat the question. It names the number by a pseudonym
  * that needs the service key; the command line without that key names none.
  */
-import { doneBy } from '../operators/audit.ts';
+
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
+import { doneBy } from './operators/audit.ts';
 
 export const createLookUps =
   ({ audit, numberName }: Pick<AdminApiDeps, 'audit' | 'numberName'>) =>

@@ -5,8 +5,8 @@
 import type { MiddlewareHandler } from 'hono';
 import type { RouterRoute } from 'hono/types';
 import { z } from 'zod';
-import type { Role } from '../operators/operator.ts';
 import { apiWords } from './api-words.ts';
+import type { Role } from './operators/operator.ts';
 
 interface Demand {
   readonly role?: Role;

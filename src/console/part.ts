@@ -1,12 +1,12 @@
 /** The members of a part for the console and its API. */
 import type { Hono } from 'hono';
-import type { TransactionRow } from '../history/row.ts';
-import type { NumberName } from '../operators/number-names.ts';
-import type { NumberOwners } from '../operators/number-owners.ts';
-import type { Role } from '../operators/operator.ts';
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import type { TransactionRow } from '../transactions/history/row.ts';
 import type { BoardQueue, Flow } from './board/board-part.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
+import type { NumberName } from './operators/number-names.ts';
+import type { NumberOwners } from './operators/number-owners.ts';
+import type { Role } from './operators/operator.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
 /** An entry of the navigation. */

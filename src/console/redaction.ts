@@ -3,11 +3,12 @@
  * both. No role sees signatures, which only the application gets, or one-time passwords, which are
  * secret while they are valid.
  */
-import type { TransactionRow } from '../history/row.ts';
-import { includesRole, type Role } from '../operators/operator.ts';
-import type { ReplayPlan } from '../operators/replays.ts';
-import { faultTable, isFaultCode } from '../protocol/fault.ts';
-import { isOneTimePassword, type ProfileName } from '../protocol/requests.ts';
+
+import { faultTable, isFaultCode } from '../../packages/protocol/src/fault.ts';
+import { isOneTimePassword, type ProfileName } from '../../packages/protocol/src/requests.ts';
+import type { TransactionRow } from '../transactions/history/row.ts';
+import { includesRole, type Role } from './operators/operator.ts';
+import type { ReplayPlan } from './operators/replays.ts';
 
 export const seesPeople = (role: Role): boolean => includesRole(role, 'operator');
 

@@ -1,13 +1,13 @@
 /** Bulk replays and bulk cancels: plan, order, progress, stop. Pages and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Operator } from '../operators/operator.ts';
-import type { BulkKind, ReplaySelection } from '../operators/replays.ts';
 import { answer } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
 import { createLookUps } from './look-ups.ts';
+import type { Operator } from './operators/operator.ts';
+import type { BulkKind, ReplaySelection } from './operators/replays.ts';
 import { nameOf, type OrderErrorName, present, refuseOrder } from './order-errors.ts';
 import { queryOf } from './pages/markup.ts';
 import { readNotice } from './pages/notices.ts';

@@ -6,10 +6,10 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { listSecrets } from '../oauth/client-changes.ts';
 import type { SigningKey } from '../oauth/signing-keys.ts';
-import { type AuditAction, doneBy } from '../operators/audit.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, TenantSecrets } from './deps.ts';
 import { json, query, text } from './input.ts';
+import { type AuditAction, doneBy } from './operators/audit.ts';
 import { needs } from './session/session.ts';
 
 export const clientOrders = ['rotate', 'disable-older', 'disable-all', 'end-tokens'] as const;

@@ -1,11 +1,11 @@
 /** Bearer tokens: the user's own, for an admin all. Page and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { includesRole } from '../operators/operator.ts';
-import { type IssuedToken, maxTokens } from '../operators/tokens.ts';
 import { answer, type Refusal, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';
+import { includesRole } from './operators/operator.ts';
+import { type IssuedToken, maxTokens } from './operators/tokens.ts';
 import { isConfirmed } from './pages/confirm-page.ts';
 import { readNotice } from './pages/notices.ts';
 import {

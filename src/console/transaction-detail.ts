@@ -7,17 +7,17 @@
  */
 import type { z } from 'zod';
 import type { SignatureState } from '../../machines/signature.machine.ts';
-import { parsed, type TransactionRow } from '../history/row.ts';
-import { type AuditEntry, doneBy } from '../operators/audit.ts';
-import type { Role } from '../operators/operator.ts';
-import { type JobFields, statesOf } from '../operators/states.ts';
-import { faultTable } from '../protocol/fault.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
-import { shardFor } from '../transactions/answers.ts';
+import { faultTable } from '../../packages/protocol/src/fault.ts';
+import type { SignatureRequest } from '../../packages/protocol/src/requests.ts';
 import { recordIn, signatureRecordSchema } from '../transactions/contract.ts';
+import { parsed, type TransactionRow } from '../transactions/history/row.ts';
 import type { TransactionView } from '../transactions/outcomes.ts';
+import { shardFor } from '../transactions/shards.ts';
 import { upstreamsIn } from '../transactions/upstreams.ts';
 import type { AdminApiDeps, ConsoleSession } from './deps.ts';
+import { type AuditEntry, doneBy } from './operators/audit.ts';
+import type { Role } from './operators/operator.ts';
+import { type JobFields, statesOf } from './operators/states.ts';
 import {
   isSecretText,
   type ShownFault,

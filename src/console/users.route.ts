@@ -1,11 +1,11 @@
 /** The users of the console, for admins: page and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { type Operator, roles } from '../operators/operator.ts';
-import type { SubjectResult, User } from '../operators/users.ts';
 import { answer, refuse } from './answers.ts';
 import type { ConsoleEnvironment, UserDeps } from './deps.ts';
 import { json, readForm, text } from './input.ts';
+import { type Operator, roles } from './operators/operator.ts';
+import type { SubjectResult, User } from './operators/users.ts';
 import { type OrderErrorName, present } from './order-errors.ts';
 import { isConfirmed } from './pages/confirm-page.ts';
 import { type Notice, readNotice } from './pages/notices.ts';

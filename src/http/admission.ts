@@ -18,8 +18,8 @@
  * so an abuser harms only the name that it uses. Anyone can invent unregistered names, so all of
  * them together have a fixed number of shares, and a name always has the same one.
  */
-import { type Fault, fault } from '../protocol/fault.ts';
-import type { Operation } from '../protocol/parse.ts';
+import { type Fault, fault } from '../../packages/protocol/src/fault.ts';
+import type { Operation } from '../../packages/protocol/src/parse.ts';
 import { createCompany, createRounds, type Rounds } from '../registry/rounds.ts';
 import type { Backlog } from '../transactions/backlog.ts';
 

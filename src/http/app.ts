@@ -7,7 +7,7 @@
  * by one look into a table, and its requests skip the routes of the pages.
  */
 import { Hono, type HonoRequest } from 'hono';
-import { fault } from '../protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import {
   createDocumentationRoutes,
   type DocumentationOptions,

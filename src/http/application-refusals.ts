@@ -1,7 +1,7 @@
 /**
  * The refusals of application requests beside the signature interface (application-route.ts).
  */
-import type { FaultCode } from '../protocol/fault.ts';
+import type { FaultCode } from '../../packages/protocol/src/fault.ts';
 import { busyFault, unableFault } from './admission.ts';
 import { jsonResponse } from './present.ts';
 import { retryHeader } from './refusal.ts';

@@ -8,14 +8,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import type { Operation } from '../protocol/parse.ts';
+import type { Operation } from '../../packages/protocol/src/parse.ts';
 import {
   type ApplicationProviders,
   type Evidence,
   rateExceeded,
 } from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
-import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn, isRedisAway } from '../transactions/transactions.ts';
 import { type Admission, isOfAdmission, type Place, unableFault } from './admission.ts';
 import {
@@ -34,6 +33,7 @@ import {
 import { createJsonReader, type Environment } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { printable } from './operation.ts';
+import type { BodyLimits } from './pages/request-body.ts';
 
 export type RouteContext = Context<Environment>;
 

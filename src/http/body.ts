@@ -1,8 +1,8 @@
 /** Reads the JSON of a request. */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { type Checked, type Fault, fault } from '../protocol/fault.ts';
-import { parseJson } from '../protocol/json.ts';
+import { type Checked, type Fault, fault } from '../../packages/protocol/src/fault.ts';
+import { parseJson } from '../../packages/protocol/src/json.ts';
 import {
   type Body,
   type BodyError,
@@ -10,7 +10,7 @@ import {
   isInUtf8,
   mayBeCompressed,
   readBody,
-} from '../request-body.ts';
+} from './pages/request-body.ts';
 
 /** The Hono environment of all routes. `incoming` is set for a request from a socket. */
 export interface Environment {

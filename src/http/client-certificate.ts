@@ -12,7 +12,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { certificateIn, namesItsCurve } from '../pki/pem.ts';
+import { certificateIn, namesItsCurve } from '../../packages/pki/src/pem.ts';
 import type { Evidence } from '../registry/application-providers.ts';
 import { createAddressList } from './trusted-proxy.ts';
 

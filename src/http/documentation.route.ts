@@ -10,7 +10,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
-import { productVersion } from '../product-version.ts';
+import { productVersion } from '../environment/product-version.ts';
 import type { DocumentationFacts } from './documentation/guide.ts';
 import { type Html, stylesheet } from './documentation/markup.ts';
 import { referencePage } from './documentation/reference-page.ts';

@@ -1,5 +1,5 @@
-import type { EventLog } from '../logger.ts';
-import type { Operation } from '../protocol/parse.ts';
+import type { Operation } from '../../packages/protocol/src/parse.ts';
+import type { EventLog } from '../telemetry/logger.ts';
 
 /** The facts about a request that may be logged. */
 export interface Trace {

@@ -10,7 +10,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { isLoopbackAddress } from '../loopback.ts';
+import { isLoopbackAddress } from '../../packages/protocol/src/loopback.ts';
 import type { Bindings } from './metrics.ts';
 import { isForwarded } from './trusted-proxy.ts';
 

@@ -7,9 +7,9 @@
  * default.
  */
 import { z } from 'zod';
-import { fault } from '../protocol/fault.ts';
-import { type Operation, wrappers } from '../protocol/parse.ts';
-import { faultResponseSchema } from '../protocol/schemas/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import { type Operation, wrappers } from '../../packages/protocol/src/parse.ts';
+import { faultResponseSchema } from '../../packages/protocol/src/schemas/fault.ts';
 import { createExamples, type Examples, type OperationExamples } from './documentation/examples.ts';
 import {
   type DocumentationFacts,

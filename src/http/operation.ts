@@ -1,8 +1,8 @@
 /** The arguments and results of every operation of the signature interface. */
-import type { KeyCustody } from '../pki/ports.ts';
-import type { Checked, Fault } from '../protocol/fault.ts';
-import type { Protocol } from '../protocol/parse.ts';
-import type { Caller } from '../protocol/requests.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import type { Checked, Fault } from '../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import type { Caller } from '../../packages/protocol/src/requests.ts';
 import {
   type ApplicationProvider,
   type ApplicationProviders,

@@ -7,17 +7,24 @@
  *
  * Source: interface sections 2 and 4; the recorded answers under test/fixtures/wire.
  */
-import { type Fault, faultTable, statusExpiredDetail } from '../protocol/fault.ts';
-import type { LocationError, LocationReport, ReceiptOutcome } from '../protocol/outcome.ts';
+import { type Fault, faultTable, statusExpiredDetail } from '../../packages/protocol/src/fault.ts';
+import type {
+  LocationError,
+  LocationReport,
+  ReceiptOutcome,
+} from '../../packages/protocol/src/outcome.ts';
 import {
   type Caller,
   type ProfileName,
   type ProfileParam,
   profileParams,
   type SignatureRequest,
-} from '../protocol/requests.ts';
-import { faultCodeNamespace, faultSubCodeNamespace } from '../protocol/schemas/fault.ts';
-import { profileUriText } from '../protocol/uris.ts';
+} from '../../packages/protocol/src/requests.ts';
+import {
+  faultCodeNamespace,
+  faultSubCodeNamespace,
+} from '../../packages/protocol/src/schemas/fault.ts';
+import { profileUriText } from '../../packages/protocol/src/uris.ts';
 import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 import type { SignedView, TransactionView } from '../transactions/outcomes.ts';
 

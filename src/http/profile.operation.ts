@@ -9,8 +9,8 @@
  *
  * Source: interface sections 2.4 and 4.4.
  */
-import { subjectDn } from '../pki/certificate.ts';
-import { fault, refuse } from '../protocol/fault.ts';
+import { subjectDn } from '../../packages/pki/src/certificate.ts';
+import { fault, refuse } from '../../packages/protocol/src/fault.ts';
 import { faultFor, profilesOf } from '../registry/profile-selection.ts';
 import { commonUpstreamOf, type Sscd, type Subscriber } from '../registry/subscriber.ts';
 import { testFault } from '../transactions/eligibility.ts';

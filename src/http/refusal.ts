@@ -6,8 +6,8 @@
  * to the end, are refused by their route.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Fault } from '../protocol/fault.ts';
-import type { Operation } from '../protocol/parse.ts';
+import type { Fault } from '../../packages/protocol/src/fault.ts';
+import type { Operation } from '../../packages/protocol/src/parse.ts';
 import { type Admission, busyFault, retryAfterSeconds, unableFault } from './admission.ts';
 import { answerType, presentFault } from './present.ts';
 

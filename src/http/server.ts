@@ -19,9 +19,9 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 // A listener replaces the global Response. Made after that, this sign of the adapter would be
 // written as an answer.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pki/pem.ts';
-import { fault } from '../protocol/fault.ts';
-import { readSettingFile, SettingFileError } from '../setting-file.ts';
+import { certificateIn, privateKeyIn, UnnamedCurveError } from '../../packages/pki/src/pem.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import { readSettingFile, SettingFileError } from '../environment/setting-file.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
 import { type Refusal, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';

@@ -7,11 +7,10 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import { type Checked, fault, ok } from '../protocol/fault.ts';
-import { type Operation, type Protocol, wrappers } from '../protocol/parse.ts';
+import { type Checked, fault, ok } from '../../packages/protocol/src/fault.ts';
+import { type Operation, type Protocol, wrappers } from '../../packages/protocol/src/parse.ts';
 import type { Evidence } from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
-import type { BodyLimits } from '../request-body.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
 import { createJsonReader, type Environment } from './body.ts';
@@ -23,6 +22,7 @@ import {
   type OperationHandler,
   printable,
 } from './operation.ts';
+import type { BodyLimits } from './pages/request-body.ts';
 import { faultResponse, jsonResponse } from './present.ts';
 import { refusalPauseMs, retryHeader } from './refusal.ts';
 

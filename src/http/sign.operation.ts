@@ -6,7 +6,7 @@
  *
  * Source: interface section 4.1.
  */
-import { fault } from '../protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import { checkSignatureRequest } from '../registry/application-providers.ts';
 import { eligibilityOf, refusedNumber } from '../transactions/eligibility.ts';
 import {

@@ -4,7 +4,7 @@
  *
  * Source: interface section 4.2.
  */
-import { fault } from '../protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import { unknownTransaction } from '../transactions/receipts.ts';
 import {
   answer,

@@ -5,8 +5,8 @@
  * so that two services cannot find out that they have the same customer.
  */
 import { createHmac } from 'node:crypto';
-import type { KeyCustody } from '../pki/ports.ts';
-import { deriveKey } from '../pki/sealed-json.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Subscriber } from '../registry/subscriber.ts';
 import type { LoginEvidence } from './evidence.ts';

@@ -9,7 +9,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import { createSealer } from '../pki/sealed-record.ts';
+import { createSealer } from '../../packages/pki/src/sealed-record.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { TenantStorage } from './signing-keys.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyLimits } from '../http/pages/request-body.ts';
 import type { OauthSettings } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';
-import type { BodyLimits } from '../request-body.ts';
 import type { SecretCheck } from './client-authentication.ts';
 import type { OpenedExtension } from './extension.ts';
 import type { DeviceStart } from './interaction/device-start.ts';

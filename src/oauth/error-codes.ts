@@ -4,7 +4,7 @@
  */
 import type { Provider } from 'oidc-provider';
 import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
-import { randomBytesOf } from '../pki/random.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
 import { storeAway } from './store-away.ts';
 
 export const errorCodes = {

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
-import type { PageFrame } from '../pages/assets.ts';
-import { answerPage, pageHeaders, policyWith } from '../pages/headers.ts';
-import { chooseLanguage } from '../pages/language.ts';
+import type { PageFrame } from '../http/pages/assets.ts';
+import { answerPage, pageHeaders, policyWith } from '../http/pages/headers.ts';
+import { chooseLanguage } from '../http/pages/language.ts';
 import { describeError, findErrorCode } from './error-codes.ts';
 import { readText } from './library.ts';
 import type { OauthLog } from './log.ts';

@@ -1,9 +1,9 @@
 /**
  * What a signature proves about a person: the source of acr, amr and claims, kept with the grant.
  */
-import { randomBytesOf } from '../pki/random.ts';
-import type { LocationError, LocationReport } from '../protocol/outcome.ts';
-import type { ProfileName } from '../protocol/requests.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
+import type { LocationError, LocationReport } from '../../packages/protocol/src/outcome.ts';
+import type { ProfileName } from '../../packages/protocol/src/requests.ts';
 import { type AcrValue, acrValues, type OauthClient } from '../registry/oauth-client.ts';
 import type { SignedView } from '../transactions/outcomes.ts';
 import type { Tenant } from './tenant.ts';

@@ -10,9 +10,9 @@
  */
 import { decodeJwt } from 'jose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { isForm, parseForm } from '../pages/form.ts';
+import { isForm, parseForm } from '../http/pages/form.ts';
+import { type BodyLimits, readBody } from '../http/pages/request-body.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
-import { type BodyLimits, readBody } from '../request-body.ts';
 import type { FrontRefusal } from './error-pages.ts';
 import { readText } from './library.ts';
 import { parseLoginHint } from './login-hint.ts';

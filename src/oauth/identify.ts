@@ -2,7 +2,7 @@
  * Finds out which client sends a form, in the same way for `/par` and for the library's endpoints:
  * the same limits, the same rule, the same answers. Limits come before secrets.
  */
-import { isForm, type Parameters, parseForm } from '../pages/form.ts';
+import { isForm, type Parameters, parseForm } from '../http/pages/form.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Source } from '../registry/rate-limiter.ts';
 import { createClientAuthentication } from './client-authentication.ts';

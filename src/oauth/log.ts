@@ -2,7 +2,7 @@
  * Audit events of the provider. Entries name clients and transactions; numbers, handles, codes and
  * tokens stay out.
  */
-import type { EventLog } from '../logger.ts';
+import type { EventLog } from '../telemetry/logger.ts';
 
 export type OauthEvent =
   | 'request pushed'

@@ -3,7 +3,7 @@
  * logins with and without a browser. The texts are fixed: what a device says in its own words is
  * not passed on.
  */
-import type { Fault, FaultCode } from '../protocol/fault.ts';
+import type { Fault, FaultCode } from '../../packages/protocol/src/fault.ts';
 import { type CodedDescription, describeError, type ErrorCause } from './error-codes.ts';
 import type { FailureCause } from './pages/views.ts';
 

@@ -5,13 +5,13 @@
  * queue is not enough to log in as somebody.
  */
 import { hash } from 'node:crypto';
-import type { PageLanguage } from '../languages.ts';
-import { createBoundedCache } from '../pki/bounded-cache.ts';
-import { type Verification, verifySignature } from '../pki/verify.ts';
-import { type Fault, fault } from '../protocol/fault.ts';
-import type { Protocol } from '../protocol/parse.ts';
-import { bytesToSign } from '../protocol/requests.ts';
-import { writeSignRequest } from '../protocol/write-request.ts';
+import { createBoundedCache } from '../../packages/pki/src/bounded-cache.ts';
+import { type Verification, verifySignature } from '../../packages/pki/src/verify.ts';
+import { type Fault, fault } from '../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import { bytesToSign } from '../../packages/protocol/src/requests.ts';
+import { writeSignRequest } from '../../packages/protocol/src/write-request.ts';
+import type { PageLanguage } from '../http/pages/languages.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
 import type { AcrValue, OauthClient } from '../registry/oauth-client.ts';
 import type { SubscriberRegistry } from '../registry/subscriber.ts';

@@ -5,7 +5,7 @@
  * first.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import type { Parameters } from '../pages/form.ts';
+import type { Parameters } from '../http/pages/form.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { Tenant } from './tenant.ts';
 

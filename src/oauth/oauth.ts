@@ -6,8 +6,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { KeyVault } from '../pki/ports.ts';
-import { deriveKey } from '../pki/sealed-json.ts';
+import type { KeyVault } from '../../packages/pki/src/ports.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';
 import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';

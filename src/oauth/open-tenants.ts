@@ -6,8 +6,8 @@
  */
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { KeyVault } from '../pki/ports.ts';
-import { createSealing, deriveKey } from '../pki/sealed-json.ts';
+import type { KeyVault } from '../../packages/pki/src/ports.ts';
+import { createSealing, deriveKey } from '../../packages/pki/src/sealed-json.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { createSealedStore } from '../redis/sealed-store.ts';
 import type { OauthTenant } from '../registry/oauth-client.ts';

@@ -7,7 +7,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { readBody } from '../request-body.ts';
+import { readBody } from '../http/pages/request-body.ts';
 import { authenticatedPaths } from './client-authentication.ts';
 import type { Environment, OauthDeps } from './deps.ts';
 import { dpopAlgorithms, isFirstUse, readProof } from './dpop-proof.ts';

@@ -11,7 +11,7 @@ import type {
   KoaContextWithOIDC,
   Provider as Library,
 } from 'oidc-provider';
-import { pageLanguages } from '../languages.ts';
+import { pageLanguages } from '../http/pages/languages.ts';
 import {
   acrValues,
   clientAuthentications,

@@ -16,9 +16,9 @@
 import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
 import type { ExternalSigningKey } from 'oidc-provider';
-import { ownVault } from '../pki/key-vault.ts';
-import { type KeyType, KeyTypeError, type KeyVault } from '../pki/ports.ts';
-import { createSealer } from '../pki/sealed-record.ts';
+import { ownVault } from '../../packages/pki/src/key-vault.ts';
+import { type KeyType, KeyTypeError, type KeyVault } from '../../packages/pki/src/ports.ts';
+import { createSealer } from '../../packages/pki/src/sealed-record.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { OauthSettings } from '../registry/oauth-client.ts';
 

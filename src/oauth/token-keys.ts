@@ -4,7 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { ExternalSigningKey as ExternalKey } from 'oidc-provider';
-import type { PrivateKey, SigningAlgorithm } from '../pki/ports.ts';
+import type { PrivateKey, SigningAlgorithm } from '../../packages/pki/src/ports.ts';
 import { ExternalSigningKey } from './library.ts';
 
 /** `Ed25519` is another name of `EdDSA`. */

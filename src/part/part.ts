@@ -9,6 +9,9 @@
  * part imports modules that a process may not need, such as pages in a worker, only when it opens
  * that member.
  */
+
+import type { Pointers } from '../../packages/pki/src/extensions.ts';
+import type { KeyVault } from '../../packages/pki/src/ports.ts';
 import type { OpenWork } from '../../workers/workers.ts';
 import type { PartCommands } from '../command-line/part-commands.ts';
 import type { ConsolePart } from '../console/part.ts';
@@ -16,11 +19,9 @@ import type { AppOptions } from '../http/app.ts';
 import type { DescribedPart } from '../http/documentation/described-part.ts';
 import type { Entrance } from '../http/documentation.route.ts';
 import type { HealthCheck } from '../http/health.route.ts';
+import type { Tellers } from '../http/outgoing/tellers.ts';
 import type { OauthPart } from '../oauth/extension.ts';
 import type { DeviceStart } from '../oauth/interaction/device-start.ts';
-import type { Tellers } from '../outgoing/tellers.ts';
-import type { Pointers } from '../pki/extensions.ts';
-import type { KeyVault } from '../pki/ports.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { CompleteSubscriber, PartDeviceSchema } from '../registry/subscriber.ts';

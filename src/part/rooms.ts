@@ -4,21 +4,21 @@
  */
 import type { Telemetry } from 'bullmq';
 import type { z } from 'zod';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import type { Audit } from '../console/operators/audit.ts';
 import type { ApplicationRouteOptions } from '../http/application-route.ts';
-import type { EventLog } from '../logger.ts';
+import type { Tellers } from '../http/outgoing/tellers.ts';
+import type { PageFrame } from '../http/pages/assets.ts';
 import type { OauthDeps } from '../oauth/deps.ts';
 import type { JoinLogin } from '../oauth/interaction/device-start.ts';
-import type { Audit } from '../operators/audit.ts';
-import type { Tellers } from '../outgoing/tellers.ts';
-import type { PageFrame } from '../pages/assets.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { SubscriberRegistry, SubscriberTemplate } from '../registry/subscriber.ts';
+import type { EventLog } from '../telemetry/logger.ts';
 import type { Registry } from '../telemetry/registry.ts';
 import type { Answer } from '../transactions/answers.ts';
 import type { Backlog } from '../transactions/backlog.ts';

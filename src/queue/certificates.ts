@@ -7,10 +7,10 @@
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { createBoundedCache } from '../pki/bounded-cache.ts';
-import { chainNames } from '../pki/custody.ts';
-import type { CertificateChain, KeyCustody } from '../pki/ports.ts';
-import { versionName } from '../pki/revocations.ts';
+import { createBoundedCache } from '../../packages/pki/src/bounded-cache.ts';
+import { chainNames } from '../../packages/pki/src/custody.ts';
+import type { CertificateChain, KeyCustody } from '../../packages/pki/src/ports.ts';
+import { versionName } from '../../packages/pki/src/revocations.ts';
 
 /** A custody without keys. */
 export type CertificateStore = Pick<KeyCustody, 'chain' | 'trust'>;

@@ -1,5 +1,10 @@
 /** The expected errors of the queue. Any other one is an unreachable Redis, or a bug. */
-import { type Fault, type FaultCode, type FaultReason, faultTable } from '../protocol/fault.ts';
+import {
+  type Fault,
+  type FaultCode,
+  type FaultReason,
+  faultTable,
+} from '../../packages/protocol/src/fault.ts';
 
 /** The transaction has ended without a signature. */
 export class SignatureFailedError extends Error {

@@ -2,8 +2,8 @@
  * A handle of one transaction. All handles of a queue share one subscription for each shard, which
  * is opened for the first wait.
  */
-import type { DeviceAnswer } from '../protocol/outcome.ts';
-import type { Protocol } from '../protocol/parse.ts';
+import type { DeviceAnswer } from '../../packages/protocol/src/outcome.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { type AnswerResult, createAnswerAt } from '../transactions/answers.ts';
 import { type CancelResult, cancelTransaction } from '../transactions/cancellation.ts';

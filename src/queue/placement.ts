@@ -1,6 +1,6 @@
 /** The shard of a request, its id, the requests that it joins, and when work on it may begin. */
 import type { JobsOptions } from 'bullmq';
-import type { MssSignatureReq } from '../protocol/sign-request.ts';
+import type { MssSignatureReq } from '../../packages/protocol/src/sign-request.ts';
 import { fingerprintOf, newMsspTransId, requestFingerprint } from '../transactions/ids.ts';
 import type { RequestObjection } from './errors.ts';
 import { objection } from './request.ts';

@@ -4,15 +4,15 @@
  * value.
  */
 import { randomBytes } from 'node:crypto';
-import { type Fault, type FaultCode, faultTable } from '../protocol/fault.ts';
-import { findJsonError } from '../protocol/json.ts';
-import type { Protocol } from '../protocol/parse.ts';
-import type { MssSignatureReq } from '../protocol/sign-request.ts';
+import { type Fault, type FaultCode, faultTable } from '../../packages/protocol/src/fault.ts';
+import { findJsonError } from '../../packages/protocol/src/json.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import type { MssSignatureReq } from '../../packages/protocol/src/sign-request.ts';
 import {
   type GeofencingInput,
   type RequestInput,
   writeSignRequest,
-} from '../protocol/write-request.ts';
+} from '../../packages/protocol/src/write-request.ts';
 import type { RequestObjection } from './errors.ts';
 
 export type SignatureInput = RequestInput & {

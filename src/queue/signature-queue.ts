@@ -4,8 +4,8 @@
  * It adds the jobs of docs/queue-contract.md and reads their results; no worker need run meanwhile.
  * Any program with write access to the Redis can ask for every application.
  */
-import { createProtocol } from '../protocol/parse.ts';
-import { defaultProtocolRules, type ProtocolRules } from '../protocol/rules.ts';
+import { createProtocol } from '../../packages/protocol/src/parse.ts';
+import { defaultProtocolRules, type ProtocolRules } from '../../packages/protocol/src/rules.ts';
 import { type SignatureJobData, signatureJobName } from '../transactions/contract.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
 import { maxShards, shardOf } from '../transactions/ids.ts';

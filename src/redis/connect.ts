@@ -11,7 +11,7 @@ import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisClient } from '../../packages/engine/src/redis/client.ts';
 import { createRedisClock, type RedisClock } from '../../packages/engine/src/redis/clock.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { certificateIn, privateKeyIn, UnnamedCurveError } from '../pki/pem.ts';
+import { certificateIn, privateKeyIn, UnnamedCurveError } from '../../packages/pki/src/pem.ts';
 import { limitScripts, translateNotAfter } from './not-after.ts';
 import { isSilence, prepareStream } from './silence.ts';
 import { limitCommands } from './timeout.ts';

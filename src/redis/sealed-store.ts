@@ -8,7 +8,7 @@
  * Keys: `<base>:<kind>:{<id>}`; with `:used` behind it for what can be used once. The braces keep
  * both in one slot of a Redis Cluster.
  */
-import type { Sealing } from '../pki/sealed-json.ts';
+import type { Sealing } from '../../packages/pki/src/sealed-json.ts';
 import type { RedisClient } from './connect.ts';
 
 /** Lengthens the life of a group and never shortens it. */

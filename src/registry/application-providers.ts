@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Checked, fault, ok, refuse } from '../protocol/fault.ts';
+import { type Checked, fault, ok, refuse } from '../../packages/protocol/src/fault.ts';
 import {
   type DataToBeSigned,
   profileNames,
   type ServiceName,
   type SignatureRequest,
-} from '../protocol/requests.ts';
+} from '../../packages/protocol/src/requests.ts';
 import { type DeepReadonly, refuseRepeats } from './entry.ts';
 import { isLogin, loginApId } from './login-ap-id.ts';
 import type { OauthTenant } from './oauth-client.ts';

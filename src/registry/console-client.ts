@@ -1,7 +1,7 @@
 /**
  * The OpenID client of the console, whose users log in with their phones. It is not in the
  * configuration, and authenticates with a key derived from the service key
- * (`console-login/client-key.ts`).
+ * (`src/console/login/client-key.ts`).
  *
  * It has a sector of its own, which is no host name. So no other client sees the `sub` of an
  * operator, and it stays the same when the service moves.

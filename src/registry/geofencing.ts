@@ -1,5 +1,5 @@
-import type { LocationError, LocationReport } from '../protocol/outcome.ts';
-import type { GeofencingPolicy } from '../protocol/requests.ts';
+import type { LocationError, LocationReport } from '../../packages/protocol/src/outcome.ts';
+import type { GeofencingPolicy } from '../../packages/protocol/src/requests.ts';
 import type { Location } from './subscriber.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { dtbsLimit } from '../protocol/gsm.ts';
-import { hasTags, tagWords } from '../protocol/tags.ts';
+import { dtbsLimit } from '../../packages/protocol/src/gsm.ts';
+import { hasTags, tagWords } from '../../packages/protocol/src/tags.ts';
 import { section } from './entry.ts';
 
 /**

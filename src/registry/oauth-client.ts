@@ -6,7 +6,7 @@
  * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP).
  */
 import { z } from 'zod';
-import type { ProtocolRules } from '../protocol/rules.ts';
+import type { ProtocolRules } from '../../packages/protocol/src/rules.ts';
 import {
   allowance,
   type DeepReadonly,

@@ -2,8 +2,8 @@
  * Other services with this interface, which have devices of subscribers. Parts connect to them; the
  * core knows each by its name in the configuration.
  */
-import type { Checked } from '../protocol/fault.ts';
-import type { ProfileName, ProfileParam } from '../protocol/requests.ts';
+import type { Checked } from '../../packages/protocol/src/fault.ts';
+import type { ProfileName, ProfileParam } from '../../packages/protocol/src/requests.ts';
 import type { Subscriber } from './subscriber.ts';
 
 export interface UpstreamProfile {

@@ -1,5 +1,5 @@
-import { type Checked, type Fault, fault, ok, refuse } from '../protocol/fault.ts';
-import { type ProfileName, profileNames } from '../protocol/requests.ts';
+import { type Checked, type Fault, fault, ok, refuse } from '../../packages/protocol/src/fault.ts';
+import { type ProfileName, profileNames } from '../../packages/protocol/src/requests.ts';
 import { type Location, type Sscd, type Subscriber, upstreamOf } from './subscriber.ts';
 
 /**

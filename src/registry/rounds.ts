@@ -3,7 +3,7 @@
  * the turns of jobs (workers/fairness.ts) share it.
  *
  * What looks alike elsewhere is another mechanism. Jobs in a queue are ordered inside Redis, where
- * all processes see them (jobs/fair-order.ts). Passwords (fair-semaphore.ts) run one at a time of a
+ * all processes see them (transactions/jobs/fair-order.ts). Passwords (fair-semaphore.ts) run one at a time of a
  * lane, in rounds of origins within it, and a flood is turned away from the fullest lane. Calls to
  * a receiver (workers/tenant-concurrency.ts) and transactions of workflows do not wait here at all:
  * they are told when to ask again.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isFaultCode } from '../protocol/fault.ts';
-import { e164 } from '../protocol/schemas/common.ts';
+import { isFaultCode } from '../../packages/protocol/src/fault.ts';
+import { e164 } from '../../packages/protocol/src/schemas/common.ts';
 import { amount, type DeepReadonly, flag, section } from './entry.ts';
 import { findOverlaps } from './number-ranges.ts';
 

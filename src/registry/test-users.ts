@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { faultTable } from '../protocol/fault.ts';
+import { faultTable } from '../../packages/protocol/src/fault.ts';
 import { type SimulatedPerson, type Subscriber, subscriberList } from './subscriber.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** Rules for addresses of the web. They judge text and never resolve or fetch anything. */
-import { isLoopbackHost } from '../loopback.ts';
+import { isLoopbackHost } from '../../packages/protocol/src/loopback.ts';
 
 /** @returns Undefined for a text that is no absolute URL, and for a URL with user or password. */
 const readUrl = (text: string): URL | undefined => {

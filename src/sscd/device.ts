@@ -6,15 +6,19 @@
  * asked for the same attempt again: it shows it once, and then gives the same answer. So it must
  * not use up what it waits for.
  */
-import type { Fault } from '../protocol/fault.ts';
+import type { Fault } from '../../packages/protocol/src/fault.ts';
 import type {
   DeviceAnswer,
   LocationError,
   LocationReport,
   ReceiptOutcome,
   UpstreamTransaction,
-} from '../protocol/outcome.ts';
-import type { DataToBeSigned, ProfileName, SignatureRequest } from '../protocol/requests.ts';
+} from '../../packages/protocol/src/outcome.ts';
+import type {
+  DataToBeSigned,
+  ProfileName,
+  SignatureRequest,
+} from '../../packages/protocol/src/requests.ts';
 import type { Sscd, Subscriber } from '../registry/subscriber.ts';
 
 export interface Prompt {

@@ -1,4 +1,4 @@
-import type { KeyCustody } from '../pki/ports.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
 import { type DeviceSpec, isSimulated, type Sscd } from '../registry/subscriber.ts';
 import type { SigningDevice } from './device.ts';
 import { createPerson, createRobot } from './simulated.ts';

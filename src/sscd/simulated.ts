@@ -6,11 +6,11 @@
  *            likewise for a receipt. Has a screen, so a second request meets a busy phone.
  */
 import { Buffer } from 'node:buffer';
-import { signCms } from '../pki/cms.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { fault, isFaultCode } from '../protocol/fault.ts';
-import type { DeviceAnswer } from '../protocol/outcome.ts';
-import { bytesToSign } from '../protocol/requests.ts';
+import { signCms } from '../../packages/pki/src/cms.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { fault, isFaultCode } from '../../packages/protocol/src/fault.ts';
+import type { DeviceAnswer } from '../../packages/protocol/src/outcome.ts';
+import { bytesToSign } from '../../packages/protocol/src/requests.ts';
 import type { SimulatedPerson } from '../registry/subscriber.ts';
 import type { Prompt, ReceiptResult, SigningDevice } from './device.ts';
 

@@ -1,28 +1,15 @@
 /** Brings answers of devices, and other events from outside, to open transactions. */
 import { randomUUID } from 'node:crypto';
-import type { Queue } from 'bullmq';
 import type { SignatureOrder } from '../../machines/signature.machine.ts';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { createEngine, type SendResult } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import type { DeviceAnswer } from '../protocol/outcome.ts';
-import type { Protocol } from '../protocol/parse.ts';
+import type { DeviceAnswer } from '../../packages/protocol/src/outcome.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
 import { signatureOrderSchema } from './contract.ts';
 import { shardOf } from './ids.ts';
 import type { QueueAt, Shard } from './shards.ts';
 import { defineSignature } from './signature-workflow.ts';
-
-/** @returns The shard of a transaction; undefined for an id that was never issued here. */
-export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard | undefined => {
-  const index = shardOf(msspTransId, shards.length);
-  return index === undefined ? undefined : shards[index];
-};
-
-/** The queue of the job of a transaction; undefined for an id that was never issued here. */
-export const queueIn =
-  (shards: readonly Shard[]) =>
-  (msspTransId: string): Queue | undefined =>
-    shardFor(shards, msspTransId)?.signatures.queue;
 
 /**
  * accepted   This answer decided the attempt.

@@ -5,7 +5,7 @@
  * Source: interface section 2.2, App2App.
  */
 import { createHmac } from 'node:crypto';
-import { deriveKey } from '../pki/sealed-json.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
 
 export type App2App = ReturnType<typeof createApp2App>;
 

@@ -13,8 +13,8 @@
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { countByLane, countWaiting, type FairOrder, laneOf } from '../jobs/fair-order.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { countByLane, countWaiting, type FairOrder, laneOf } from './jobs/fair-order.ts';
 import type { Shard } from './shards.ts';
 
 export type Backlog = Awaited<ReturnType<typeof createBacklog>>;

@@ -4,7 +4,7 @@
  */
 import { createEngine } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import { takenBackBy } from '../protocol/fault.ts';
+import { takenBackBy } from '../../packages/protocol/src/fault.ts';
 import { createSendOrder, type OrdersOptions } from './answers.ts';
 import type { QueueAt } from './shards.ts';
 import { readJobState } from './standing.ts';

@@ -17,7 +17,7 @@ import {
   faultSchema,
   outcomeSchema,
   receiptOutcomeSchema,
-} from '../protocol/outcome.ts';
+} from '../../packages/protocol/src/outcome.ts';
 
 export const signatureQueueName = 'signatures';
 export const receiptQueueName = 'receipts';

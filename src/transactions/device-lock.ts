@@ -10,11 +10,8 @@
  * prompt, and then releases nothing. So a claim of an attempt that is over no longer counts.
  */
 
-import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import { letGoOfKey, takeKey } from '../jobs/held-key.ts';
 import type { RedisClient } from '../redis/connect.ts';
-import { shardFor } from './answers.ts';
-import type { Shard } from './shards.ts';
+import { letGoOfKey, takeKey } from './jobs/held-key.ts';
 
 export interface Holder {
   readonly transactionId: string;
@@ -32,23 +29,6 @@ const parseHolder = (name: string): Holder => {
   const [transactionId = '', attempt = '1'] = name.split(' ');
   return { transactionId, attempt: Number(attempt) };
 };
-
-/**
- * Makes a function that reads whether an attempt is over, with its effects carried out. An attempt
- * of an unknown transaction, such as that of a receipt, is not over.
- */
-export const createIsOver =
-  (shards: readonly Shard[], now: () => number) =>
-  async ({ transactionId, attempt }: Holder): Promise<boolean> => {
-    const at = shardFor(shards, transactionId)?.signatures;
-    const stored = at && (await createInstanceStore(at.queue, at.redis, now).read(transactionId));
-    if (stored === undefined) return false;
-    const { context } = Object(stored.record) as {
-      readonly context?: { readonly attempt?: unknown };
-    };
-    const isEarlier = typeof context?.attempt === 'number' && attempt < context.attempt;
-    return stored.finishedOn !== undefined || stored.isReplayed || isEarlier;
-  };
 
 /** @param isOver Whether an attempt that holds a screen has ended. */
 export const createDeviceLock = (

@@ -6,9 +6,15 @@
  * outcome of the transaction and shows in its status. The worker checks both again, because other
  * services add jobs without HTTP, and users change.
  */
-import { type Checked, type Fault, fault, isFaultCode, ok } from '../protocol/fault.ts';
-import type { LocationError, LocationReport } from '../protocol/outcome.ts';
-import type { ProfileName, SignatureRequest } from '../protocol/requests.ts';
+import {
+  type Checked,
+  type Fault,
+  fault,
+  isFaultCode,
+  ok,
+} from '../../packages/protocol/src/fault.ts';
+import type { LocationError, LocationReport } from '../../packages/protocol/src/outcome.ts';
+import type { ProfileName, SignatureRequest } from '../../packages/protocol/src/requests.ts';
 import { locationReport, violatesPolicy } from '../registry/geofencing.ts';
 import { chooseMethod, type Method, sscdFault } from '../registry/profile-selection.ts';
 import {

@@ -7,9 +7,9 @@
  * second while the stream cannot be read, and otherwise less often the longer a wait lasts.
  */
 
-import { createEndStream } from '../jobs/end-stream.ts';
-import type { StoredEnd } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createEndStream } from './jobs/end-stream.ts';
+import type { StoredEnd } from './jobs/job-store.ts';
 import type { QueueAt } from './shards.ts';
 
 /** The end of a job. */

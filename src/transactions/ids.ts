@@ -4,8 +4,8 @@
  * so that an id cannot be guessed. A status request has only the id, so the id must name the shard.
  */
 import { hash } from 'node:crypto';
-import { randomBytesOf } from '../pki/random.ts';
-import type { MssSignatureReq } from '../protocol/sign-request.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
+import type { MssSignatureReq } from '../../packages/protocol/src/sign-request.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const randomLength = 17;

@@ -6,10 +6,10 @@
  * an internal error.
  */
 import { Buffer } from 'node:buffer';
-import { attachCertificates } from '../pki/cms.ts';
-import { type Fault, fault, parseFaultLine } from '../protocol/fault.ts';
-import type { Outcome } from '../protocol/outcome.ts';
-import { isOneTimePassword, type SignatureRequest } from '../protocol/requests.ts';
+import { attachCertificates } from '../../packages/pki/src/cms.ts';
+import { type Fault, fault, parseFaultLine } from '../../packages/protocol/src/fault.ts';
+import type { Outcome } from '../../packages/protocol/src/outcome.ts';
+import { isOneTimePassword, type SignatureRequest } from '../../packages/protocol/src/requests.ts';
 import { endRecordSchema } from './contract.ts';
 import type { Ending } from './endings.ts';
 import type { SealedEnd, Seals } from './seal.ts';

@@ -5,12 +5,17 @@
  * whether a job existed before, so the job is read back. Its fingerprint says whether it comes from
  * this request, sent once or twice, or from another one.
  */
-import type { StoredJob } from '../jobs/job-store.ts';
-import { type Checked, fault, ok, parseFaultLine, refuse } from '../protocol/fault.ts';
-import type { ReceiptOutcome } from '../protocol/outcome.ts';
-import type { ReceiptRequest } from '../protocol/requests.ts';
+
+import {
+  type Checked,
+  fault,
+  ok,
+  parseFaultLine,
+  refuse,
+} from '../../packages/protocol/src/fault.ts';
+import type { ReceiptOutcome } from '../../packages/protocol/src/outcome.ts';
+import type { ReceiptRequest } from '../../packages/protocol/src/requests.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
-import { shardFor } from './answers.ts';
 import {
   type ReceiptJobResult,
   receiptJobDataSchema,
@@ -20,7 +25,8 @@ import {
 } from './contract.ts';
 import { type Endings, endOf, type OnAccepted } from './endings.ts';
 import { fingerprintOf } from './ids.ts';
-import type { QueueAt, Shard } from './shards.ts';
+import type { StoredJob } from './jobs/job-store.ts';
+import { type QueueAt, type Shard, shardFor } from './shards.ts';
 import type { FindTransaction } from './transactions.ts';
 
 const endingMarginMs = 5000;

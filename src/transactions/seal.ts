@@ -6,10 +6,10 @@
  * Comparing a seal is a hundred times faster than verifying the signature.
  */
 import { createHmac } from 'node:crypto';
-import { isEqual } from '../pki/is-equal.ts';
-import { deriveKey } from '../pki/sealed-json.ts';
-import type { Outcome } from '../protocol/outcome.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
+import { isEqual } from '../../packages/pki/src/is-equal.ts';
+import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
+import type { Outcome } from '../../packages/protocol/src/outcome.ts';
+import type { SignatureRequest } from '../../packages/protocol/src/requests.ts';
 
 export interface SealedEnd {
   readonly id: string;

@@ -5,10 +5,11 @@
  */
 import { type Job, type JobsOptions, Queue, type QueueOptions, type Telemetry } from 'bullmq';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { addFairly } from '../jobs/fair-adding.ts';
-import { createJobStore, type JobStore } from '../jobs/job-store.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import { receiptQueueName, shardPrefix, signatureQueueName } from './contract.ts';
+import { shardOf } from './ids.ts';
+import { addFairly } from './jobs/fair-adding.ts';
+import { createJobStore, type JobStore } from './jobs/job-store.ts';
 
 export const bulkQueueName = 'bulk-replays';
 
@@ -26,6 +27,18 @@ export interface Shard {
   /** Of parts. {@link queueOf} */
   readonly others: readonly QueueAt[];
 }
+
+/** @returns The shard of a transaction; undefined for an id that was never issued here. */
+export const shardFor = (shards: readonly Shard[], msspTransId: string): Shard | undefined => {
+  const index = shardOf(msspTransId, shards.length);
+  return index === undefined ? undefined : shards[index];
+};
+
+/** The queue of the job of a transaction; undefined for an id that was never issued here. */
+export const queueIn =
+  (shards: readonly Shard[]) =>
+  (msspTransId: string): Queue | undefined =>
+    shardFor(shards, msspTransId)?.signatures.queue;
 
 export interface ShardsOptions {
   readonly redis: RedisClient;

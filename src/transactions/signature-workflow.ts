@@ -16,9 +16,9 @@ import {
   InputError,
   type Workflow,
 } from '../../packages/engine/src/define.ts';
-import { type Fault, fault, faultLine } from '../protocol/fault.ts';
-import type { Protocol } from '../protocol/parse.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
+import { type Fault, fault, faultLine } from '../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../../packages/protocol/src/requests.ts';
 import { signatureContextSchema, signatureJobName, signatureOrderSchema } from './contract.ts';
 import { shardOf } from './ids.ts';
 import type { Seals } from './seal.ts';

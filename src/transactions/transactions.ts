@@ -9,15 +9,15 @@
  * see which transaction.
  */
 
-import type { Protocol } from '../protocol/parse.ts';
-import type { SignatureRequest } from '../protocol/requests.ts';
-import type { MssSignatureReq } from '../protocol/sign-request.ts';
-import { createAnswer, shardFor } from './answers.ts';
+import type { Protocol } from '../../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../../packages/protocol/src/requests.ts';
+import type { MssSignatureReq } from '../../packages/protocol/src/sign-request.ts';
+import { createAnswer } from './answers.ts';
 import { type SignatureJobData, signatureJobName } from './contract.ts';
 import { type Endings, endingOf, endOf, type OnAccepted } from './endings.ts';
 import { msspTransIdOf, newMsspTransId, requestFingerprint, shardOf } from './ids.ts';
 import type { ReadEnd, TransactionState, TransactionView } from './outcomes.ts';
-import { addOrJoin, type Shard } from './shards.ts';
+import { addOrJoin, type Shard, shardFor } from './shards.ts';
 
 export { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 /** Whether an error of `submit`, or of sending a receipt, proves that nothing was accepted. */

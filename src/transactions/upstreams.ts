@@ -2,7 +2,7 @@
  * Transactions at other services. Each attempt that was handed on has a field of the job, so that
  * its data is removed with the transaction. The device that hands it on writes the field.
  */
-import { type UpstreamTransaction, upstreamSchema } from '../protocol/outcome.ts';
+import { type UpstreamTransaction, upstreamSchema } from '../../packages/protocol/src/outcome.ts';
 
 /** The field of an attempt: JSON, in which the members of UpstreamTransaction are among others. */
 export const upstreamField = (attempt: number): string => `upstream:${attempt}`;

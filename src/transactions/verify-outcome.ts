@@ -9,11 +9,11 @@
  * serial number of its signer cannot be checked here: for person and request that service is
  * trusted.
  */
-import { attachCertificates } from '../pki/cms.ts';
-import type { KeyCustody } from '../pki/ports.ts';
-import { verifySignature } from '../pki/verify.ts';
-import { type Fault, fault } from '../protocol/fault.ts';
-import { bytesToSign, type SignatureRequest } from '../protocol/requests.ts';
+import { attachCertificates } from '../../packages/pki/src/cms.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { verifySignature } from '../../packages/pki/src/verify.ts';
+import { type Fault, fault } from '../../packages/protocol/src/fault.ts';
+import { bytesToSign, type SignatureRequest } from '../../packages/protocol/src/requests.ts';
 import { nonceOf } from './ids.ts';
 
 export interface ClaimedOutcome {

@@ -1,8 +1,8 @@
 /** The login to the console with the phone, in a real browser. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admin } from '../console/operators/stage.ts';
 import { type PhoneStage, startPhoneStage } from '../console/phone-stage.ts';
-import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { poorContrasts, widths } from './in-page.mjs';

@@ -2,9 +2,9 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { duration } from '../../src/console/pages/markup.ts';
-import type { HistoryFilter } from '../../src/history/filter.ts';
+import type { HistoryFilter } from '../../src/transactions/history/filter.ts';
+import { admin } from '../console/operators/stage.ts';
 import { type ConsoleStage, startConsoleStage } from '../console/pages/console-stage.ts';
-import { admin } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { soon } from '../support/soon.ts';

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { renderSVG } from 'uqr';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { PageLanguage } from '../../src/languages.ts';
-import { serveAsset } from '../../src/pages/assets.ts';
-import { pageHeaders } from '../../src/pages/headers.ts';
+import { serveAsset } from '../../src/http/pages/assets.ts';
+import { pageHeaders } from '../../src/http/pages/headers.ts';
+import type { PageLanguage } from '../../src/http/pages/languages.ts';
+import { frameOf } from '../http/pages/page-contract.ts';
 import { everyPage } from '../oauth/pages/every-page.ts';
-import { frameOf } from '../pages/page-contract.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { background, focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 

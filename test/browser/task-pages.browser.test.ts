@@ -8,6 +8,7 @@ import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readAddress } from '../../packages/engine/src/record.ts';
+import { createStage } from '../../packages/engine/test/stage.ts';
 import { everyTaskPage } from '../../parts/processes/test/tasks/every-task-page.ts';
 import {
   anna,
@@ -17,11 +18,10 @@ import {
   stepOf,
   type TaskStage,
 } from '../../parts/processes/test/tasks/stage.ts';
-import type { PageLanguage } from '../../src/languages.ts';
-import { serveAsset } from '../../src/pages/assets.ts';
-import { pageHeaders } from '../../src/pages/headers.ts';
-import { createStage } from '../engine/stage.ts';
-import { frameOf } from '../pages/page-contract.ts';
+import { serveAsset } from '../../src/http/pages/assets.ts';
+import { pageHeaders } from '../../src/http/pages/headers.ts';
+import type { PageLanguage } from '../../src/http/pages/languages.ts';
+import { frameOf } from '../http/pages/page-contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';

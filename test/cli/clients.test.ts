@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfiguration } from '../../src/configuration/load.ts';
+import { loadConfiguration } from '../../src/app/configuration/load.ts';
 import { verifyPassword } from '../../src/registry/passwords.ts';
 import { run } from './terminal.ts';
 

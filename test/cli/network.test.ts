@@ -3,9 +3,9 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Fetch, fetchWithoutTimeout } from '../../src/client/fetch.ts';
-import { pollPauseMs, pollUntilEnded } from '../../src/client/polling.ts';
-import type { Reply, Standing } from '../../src/client/reply.ts';
+import { type Fetch, fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
+import { pollPauseMs, pollUntilEnded } from '../../packages/client/src/polling.ts';
+import type { Reply, Standing } from '../../packages/client/src/reply.ts';
 import { run } from './terminal.ts';
 
 /** A server that is no signature service. */

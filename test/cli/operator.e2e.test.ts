@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createSelfSigned } from '../pki/openssl.ts';
+import { createSelfSigned } from '../../packages/pki/test/openssl.ts';
 import { testRedis } from '../support/redis.ts';
 import { run, runUntilReady } from './terminal.ts';
 

@@ -2,9 +2,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { shardKeys } from '../../src/history/keys.ts';
-import { createLease } from '../../src/history/leader-task.ts';
-import type { Role } from '../../src/operators/operator.ts';
+import type { Role } from '../../src/console/operators/operator.ts';
+import { shardKeys } from '../../src/transactions/history/keys.ts';
+import { createLease } from '../../src/transactions/history/leader-task.ts';
 import { testRedis } from '../support/redis.ts';
 import { soon } from '../support/soon.ts';
 import { useOperations } from './operations-stage.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
+import { fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
 import { parts } from '../../parts/parts.ts';
 import { createProgram } from '../../src/cli/cli.ts';
-import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
 import { exitCodes, exitCodeTable } from '../../src/command-line/exit-codes.ts';
 import { piped, run } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 /** Phones of users: given by number, kept as what the provider will say of it. */
 import { describe, expect, it } from 'vitest';
-import { createSubjects } from '../../src/console-login/subjects.ts';
+import { createSubjects } from '../../src/console/login/subjects.ts';
 import { contentsOf } from '../security/redis-contents.ts';
 import { testRedis } from '../support/redis.ts';
 import { useOperations } from './operations-stage.ts';

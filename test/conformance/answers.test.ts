@@ -1,7 +1,7 @@
 /** What holds for the requests and answers of all four operations alike. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { accepted, ended, send } from '../http/wire.ts';
-import { changed } from '../protocol/samples.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';

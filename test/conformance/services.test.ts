@@ -1,6 +1,6 @@
 /** Additional services, in the parts that clients read into types of their own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../src/configuration/load.ts';
+import { parseConfiguration } from '../../src/app/configuration/load.ts';
 import { expectFault, sign } from '../http/wire.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

@@ -1,6 +1,6 @@
 /** Versions: each of the two members by itself makes a request one of another version. */
 import { describe, expect, it } from 'vitest';
-import { changed, parseAs, samples } from '../protocol/samples.ts';
+import { changed, parseAs, samples } from '../../packages/protocol/test/samples.ts';
 
 const expected = {
   sign: '1.2 or 1.1',

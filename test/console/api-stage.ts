@@ -4,10 +4,10 @@
  */
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
-import { startReplayStage } from '../operators/replay-stage.ts';
-import { logInAs, startStage } from '../operators/stage.ts';
 import type { Json, TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
+import { startReplayStage } from './operators/replay-stage.ts';
+import { logInAs, startStage } from './operators/stage.ts';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Somebody = (typeof roles)[number];

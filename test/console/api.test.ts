@@ -3,16 +3,16 @@
  * nobody twice.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readProcesses } from '../../src/history/processes.ts';
-import { shardFor } from '../../src/transactions/answers.ts';
 import { signatureJobName } from '../../src/transactions/contract.ts';
+import { readProcesses } from '../../src/transactions/history/processes.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { logInAs } from '../operators/stage.ts';
+import { shardFor } from '../../src/transactions/shards.ts';
 import { type Json, startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { soon } from '../support/soon.ts';
 import { type ApiStage, roles, type Somebody, startApiStage } from './api-stage.ts';
+import { logInAs } from './operators/stage.ts';
 
 const redis = testRedis();
 let stage: ApiStage;

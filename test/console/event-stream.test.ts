@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConsoleSession } from '../../src/console/deps.ts';
 import { createConsoleStreams } from '../../src/console/event-stream.ts';
-import { usualView } from '../../src/operators/views.ts';
+import { usualView } from '../../src/console/operators/views.ts';
 
 const session: ConsoleSession = {
   operator: { name: 'olga', role: 'operator', via: 'oidc' },

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formIn } from '../oauth/browser-client.ts';
-import { admin } from '../operators/stage.ts';
 import { contentsOf } from '../security/redis-contents.ts';
 import { startTestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { admin } from './operators/stage.ts';
 import { type PhoneStage, phoneless, sleeper, startPhoneStage } from './phone-stage.ts';
 
 const redis = testRedis();

@@ -1,11 +1,11 @@
 /** A product that listens, and people who log in to its console with their phones. */
 import { randomBytes } from 'node:crypto';
-import { createSubjects } from '../../src/console-login/subjects.ts';
+import { createSubjects } from '../../src/console/login/subjects.ts';
 import { type Browser, type BrowserPage, createBrowser } from '../oauth/browser-client.ts';
 import { manyPrompts, signIn } from '../oauth/sign-in.ts';
-import { startStage } from '../operators/stage.ts';
 import { startTestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
+import { startStage } from './operators/stage.ts';
 
 /** Signs at once. The first of a range of people who do. */
 const firstSigner = 41_760_000_000;

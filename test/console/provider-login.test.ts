@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createBrowser } from '../oauth/browser-client.ts';
-import { type Stage, startStage } from '../operators/stage.ts';
 import {
   organisationClient,
   startOpenidProvider,
@@ -12,6 +11,7 @@ import {
 } from '../support/openid-provider.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
+import { type Stage, startStage } from './operators/stage.ts';
 
 const redis = testRedis();
 const folder = mkdtempSync(join(tmpdir(), 'paraph-provider-'));

@@ -5,7 +5,7 @@ import {
   createRefusals,
   type Refusals,
   readRefusals,
-} from '../../src/history/refusals.ts';
+} from '../../src/transactions/history/refusals.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest, statusRequest } from '../support/requests.ts';

@@ -3,11 +3,11 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConsole } from '../../src/console/console.ts';
 import type { ConsoleDeps } from '../../src/console/deps.ts';
+import { maxTokens } from '../../src/console/operators/tokens.ts';
 import { nextPath } from '../../src/console/session/login.route.ts';
-import { maxTokens } from '../../src/operators/tokens.ts';
-import { logInAs } from '../operators/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { type ApiStage, startApiStage } from './api-stage.ts';
+import { logInAs } from './operators/stage.ts';
 
 const redis = testRedis();
 let stage: ApiStage;

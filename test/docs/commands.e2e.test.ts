@@ -25,7 +25,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { socketPathFor } from '../../src/embedded/redis.ts';
+import { socketPathFor } from '../../src/redis/embedded/redis.ts';
 import { run as runCommand } from '../cli/terminal.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../support/process.ts';
 import { blocksOf, pagePaths, readPage, root } from './pages.ts';
@@ -52,7 +52,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/^(PARAPH_CONFIG=\S+ )?(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
   [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],
   [/^redis-cli .*(-h |CLUSTER )/, 'needs a standby or a cluster'],
-  [/^redis-cli --scan .* unlink$/, 'deletes the queues; test/product/store.test.ts does the same'],
+  [/^redis-cli --scan .* unlink$/, 'deletes the queues; test/app/store.test.ts does the same'],
   [/^redis-cli (SHUTDOWN|--latency|BGREWRITEAOF)/, 'ends Redis, or does not end itself'],
   [/^curl -s http:\/\/worker:9090/, 'needs a worker on another machine'],
 ];

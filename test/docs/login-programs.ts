@@ -23,7 +23,7 @@ import type { Json } from '../support/product.ts';
 import { blocksOf, root } from './pages.ts';
 
 const pages = join(root, 'docs/login');
-const library = pathToFileURL(join(root, 'dist/src/relying-party/index.js')).href;
+const library = pathToFileURL(join(root, 'dist/packages/relying-party/src/index.js')).href;
 
 export const pageNames: readonly string[] = readdirSync(pages);
 

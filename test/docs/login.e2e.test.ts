@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { faultCodes } from '../../packages/protocol/src/fault.ts';
 import { claimsOfScopes } from '../../src/oauth/claims.ts';
 import { errorCodes } from '../../src/oauth/error-codes.ts';
 import { amrValues, findAcr, type LoginMethod } from '../../src/oauth/evidence.ts';
 import { toLoginError } from '../../src/oauth/login-failures.ts';
 import { keptParameters } from '../../src/oauth/par/parameters.ts';
-import { faultCodes } from '../../src/protocol/fault.ts';
 import { acrValues, oauthScopes } from '../../src/registry/oauth-client.ts';
 import { testUsers } from '../../src/registry/test-users.ts';
 import { pageNames } from './login-programs.ts';

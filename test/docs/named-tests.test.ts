@@ -14,7 +14,7 @@ describe('the tests that are named', () => {
   );
   const byThreatModel = [
     ...readPage('docs/threat-model.md').matchAll(
-      /^- `((?:parts\/[\w-]+\/)?test\/[^`]+ › [^`]+)`\s*$/gm,
+      /^- `((?:(?:packages|parts)\/[\w-]+\/)?test\/[^`]+ › [^`]+)`\s*$/gm,
     ),
   ].map(([, test = '']) => test);
   let existing: ReadonlySet<string>;

@@ -17,7 +17,9 @@ const foldersIn = (folder: string): readonly string[] =>
 const rooms = [...['src', 'packages', 'parts'].flatMap(foldersIn), 'machines', 'workers'];
 
 const hasReadme = (room: string): boolean => existsSync(join(root, room, 'README.md'));
-const readmes = rooms.filter(hasReadme);
+/** A folder of a room that is a layer of its own has one, too. */
+const layers = foldersIn('src').flatMap(foldersIn);
+const readmes = [...rooms, ...layers].filter(hasReadme);
 
 /** What the README of a room of the service says, in this order; and of a part. */
 const leads = ['**Public face.**', '**Keys in Redis.**', '**To change it.**'];
@@ -36,7 +38,7 @@ const linksIn = (page: string): readonly string[] =>
     .filter((link) => !/^[a-z]+:/.test(link));
 
 /**
- * Files and folders of ours that a page names: `seal.ts`, `src/operators/settings.ts`, `par/`.
+ * Files and folders of ours that a page names: `seal.ts`, `src/console/operators/settings.ts`, `par/`.
  * Patterns are left out.
  */
 const pathsIn = (page: string): readonly string[] =>
@@ -63,11 +65,12 @@ const isFound = (room: string, path: string): boolean => {
   );
 };
 
-const roomOf = (path: string): string =>
-  path
-    .split('/')
-    .slice(0, path.startsWith('src/') ? 2 : 1)
-    .join('/');
+const roomOf = (path: string): string => {
+  const folders = path.split('/');
+  const layer = folders.slice(0, 3).join('/');
+  if (layers.includes(layer) && hasReadme(layer)) return layer;
+  return folders.slice(0, path.startsWith('src/') ? 2 : 1).join('/');
+};
 
 /** Files that another room imports. */
 const imported: ReadonlySet<string> = new Set(

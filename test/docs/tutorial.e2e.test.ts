@@ -17,8 +17,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { socketPathFor } from '../../src/embedded/redis.ts';
-import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
+import { socketPathFor } from '../../src/redis/embedded/redis.ts';
+import { waitUntilClosed } from '../../src/redis/embedded/redis-socket.ts';
 import { blocksOf, readPage, root } from './pages.ts';
 
 const run = promisify(execFile);

@@ -3,10 +3,10 @@
  * sign, cancel, sign twice at once or do nothing. Each notes what it was shown and told.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { openServiceKey } from '../../packages/pki/src/service-key.ts';
 import { openAdmin } from '../../parts/phone/store.ts';
-import { parseConfiguration } from '../../src/configuration/load.ts';
-import { openServiceKey } from '../../src/pki/service-key.ts';
-import { createKeySlots } from '../../src/product/key-slots.ts';
+import { parseConfiguration } from '../../src/app/configuration/load.ts';
+import { createKeySlots } from '../../src/app/key-slots.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
 import { enrolPhone, type PhonePrompt, type ScriptedPhone } from '../support/phone.ts';
 import { phoneSettingsOf } from '../support/phone-admin.ts';

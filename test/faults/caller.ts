@@ -1,7 +1,7 @@
 /** Calls the signature interface and says in the journal's terms what it was told. */
 import { Buffer } from 'node:buffer';
 import { X509Certificate } from 'node:crypto';
-import { fetchWithoutTimeout } from '../../src/client/fetch.ts';
+import { fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
 import { profileRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
 import { applicationId } from './people.ts';

@@ -9,8 +9,8 @@ import {
   signatureMachine,
 } from '../../machines/signature.machine.ts';
 import { maxKeys } from '../../packages/engine/src/redis/deliver-script.ts';
-import { type Fault, fault, faultLine } from '../../src/protocol/fault.ts';
-import { newCustody, owner, signComplete } from '../pki/fixtures.ts';
+import { newCustody, owner, signComplete } from '../../packages/pki/test/fixtures.ts';
+import { type Fault, fault, faultLine } from '../../packages/protocol/src/fault.ts';
 import type { PhoneNote } from './browser-phones.ts';
 import { judge } from './checker.ts';
 import { follows } from './checks/history.ts';

@@ -32,7 +32,7 @@ const again = (
 /** A job of the callbacks is added: its name as BullMQ packs it, and its data. */
 const addingCallbacks = /\u00a8callback.{0,300}\{"msspTransId"/s;
 
-/** The replay of a transaction by the order of a bulk (src/jobs/replay-once.ts). */
+/** The replay of a transaction by the order of a bulk (src/transactions/jobs/replay-once.ts). */
 const replayingOfBulk = /"order":"B[0-9a-f]{16}"\}/;
 
 const deaths = [0, 1, 2].flatMap((target, index) =>
@@ -248,7 +248,7 @@ export const mutants = {
   /** Forgets what a worker had begun to replay, or to cancel, when it died. */
   'begun-forgotten': {
     focus: 'bulks',
-    file: 'src/operators/bulk-run.js',
+    file: 'src/console/operators/bulk-run.js',
     find: /\[undefined, 'begun'\]\.includes/,
     put: '[undefined].includes',
   },

@@ -5,23 +5,23 @@
 import { randomUUID } from 'node:crypto';
 import { createEngine, type SendResult, spreadOver } from '../../packages/engine/src/engine.ts';
 import { addressOf, pathOf } from '../../packages/engine/src/record.ts';
+import { createProtocol } from '../../packages/protocol/src/parse.ts';
+import { defaultProtocolRules } from '../../packages/protocol/src/rules.ts';
 import { workflowQueueName, workflowsOf } from '../../parts/processes/queue.ts';
 import {
   createProcessWorkflow,
   processName,
 } from '../../parts/processes/workflows/stock-process.ts';
-import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
-import { createProtocol } from '../../src/protocol/parse.ts';
-import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
-import { type AnswerResult, createAnswer, shardFor } from '../../src/transactions/answers.ts';
+import { type AnswerResult, createAnswer } from '../../src/transactions/answers.ts';
 import {
   recordIn,
   signatureJobName,
   signatureRecordSchema,
 } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
-import { closeShards, openShards } from '../../src/transactions/shards.ts';
+import { instanceIdOf } from '../../src/transactions/jobs/instance-ids.ts';
+import { closeShards, openShards, shardFor } from '../../src/transactions/shards.ts';
 import { signRequest } from '../support/requests.ts';
 import type { Told } from './journal.ts';
 import { crowdId, numberOf, processesId } from './people.ts';

@@ -1,8 +1,8 @@
 /** Who may call, and what for: AP_ID, AP_PWD, profiles, services, prefix and rate. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faultTable } from '../../src/protocol/fault.ts';
+import { faultTable } from '../../packages/protocol/src/fault.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { hashPassword } from '../../src/registry/passwords.ts';
-import { changed } from '../protocol/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';

@@ -1,7 +1,7 @@
 /** Several requests at a time: on one SIM, on one App, to a robot; and the same request twice. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changed } from '../protocol/samples.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

@@ -1,11 +1,11 @@
 /** The reference at /docs: what it lets in, and that nothing a caller sends gets into it. */
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultProtocolRules } from '../../packages/protocol/src/rules.ts';
 import {
   createDocumentationRoutes,
   type DocumentationOptions,
 } from '../../src/http/documentation.route.ts';
-import { defaultProtocolRules } from '../../src/protocol/rules.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 

@@ -3,8 +3,8 @@
  * directly, in asynch mode where the interface has it show.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FaultCode, faultTable } from '../../src/protocol/fault.ts';
-import { changed } from '../protocol/samples.ts';
+import { type FaultCode, faultTable } from '../../packages/protocol/src/fault.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest } from '../support/requests.ts';

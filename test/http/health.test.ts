@@ -1,6 +1,5 @@
 /** Health for machines. While Redis is away: see redis-away.test.ts. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createHealthRoutes, type HealthCheck } from '../../src/http/health.route.ts';
 import {
   backlogCheck,
   eventsCheck,
@@ -8,8 +7,9 @@ import {
   redisCheck,
   stoppingCheck,
   workersCheck,
-} from '../../src/product/readiness.ts';
-import { startWorkerSide } from '../../src/product/worker-side.ts';
+} from '../../src/app/readiness.ts';
+import { startWorkerSide } from '../../src/app/worker-side.ts';
+import { createHealthRoutes, type HealthCheck } from '../../src/http/health.route.ts';
 import { createRedisProbe } from '../../src/telemetry/redis-probe.ts';
 import { shardPrefixes } from '../../src/transactions/contract.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';

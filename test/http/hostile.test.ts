@@ -4,8 +4,8 @@
  * does anything of the inside.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FaultCode } from '../../src/protocol/fault.ts';
-import { changed, steps } from '../protocol/samples.ts';
+import type { FaultCode } from '../../packages/protocol/src/fault.ts';
+import { changed, steps } from '../../packages/protocol/test/samples.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';

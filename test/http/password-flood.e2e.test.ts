@@ -2,8 +2,8 @@
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { decoyPassword, hashPassword } from '../../src/registry/passwords.ts';
-import { changed } from '../protocol/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

@@ -1,7 +1,7 @@
 /** MSS_ProfileReq: what a user can sign with, part by part. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changed } from '../protocol/samples.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest } from '../support/requests.ts';

@@ -1,6 +1,6 @@
 /** MSS_ReceiptReq: one receipt for each signature, and what the user does with it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changed } from '../protocol/samples.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';

@@ -2,7 +2,7 @@
  * MSS_SignatureReq: the two messaging modes, the URLs, and what an answer repeats of its request.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changed } from '../protocol/samples.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, receiptRequest, signRequest, statusRequest } from '../support/requests.ts';

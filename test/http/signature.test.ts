@@ -1,7 +1,7 @@
 /** What is signed, and with what: Base64Signature as clients take it apart. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { opensslSubjects, opensslVerify } from '../pki/openssl.ts';
+import { opensslSubjects, opensslVerify } from '../../packages/pki/test/openssl.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { profileRequest, signRequest } from '../support/requests.ts';

@@ -1,6 +1,6 @@
 /** MSS_StatusReq: the end of a transaction, for its own AP and as long as it is kept. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { changed } from '../protocol/samples.ts';
+import { changed } from '../../packages/protocol/test/samples.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, statusRequest } from '../support/requests.ts';

@@ -7,14 +7,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { expect, vi } from 'vitest';
-import { verifySignature } from '../../src/pki/verify.ts';
-import { type FaultCode, faultTable, isFaultCode } from '../../src/protocol/fault.ts';
-import { faultResponseSchema } from '../../src/protocol/schemas/fault.ts';
-import { profileResponseSchema } from '../../src/protocol/schemas/profile.ts';
-import { receiptResponseSchema } from '../../src/protocol/schemas/receipt.ts';
-import { signatureResponseSchema } from '../../src/protocol/schemas/sign.ts';
-import { statusResponseSchema } from '../../src/protocol/schemas/status.ts';
-import { toCanonicalJson } from '../protocol/canonical-json.ts';
+import { verifySignature } from '../../packages/pki/src/verify.ts';
+import { type FaultCode, faultTable, isFaultCode } from '../../packages/protocol/src/fault.ts';
+import { faultResponseSchema } from '../../packages/protocol/src/schemas/fault.ts';
+import { profileResponseSchema } from '../../packages/protocol/src/schemas/profile.ts';
+import { receiptResponseSchema } from '../../packages/protocol/src/schemas/receipt.ts';
+import { signatureResponseSchema } from '../../packages/protocol/src/schemas/sign.ts';
+import { statusResponseSchema } from '../../packages/protocol/src/schemas/status.ts';
+import { toCanonicalJson } from '../../packages/protocol/test/canonical-json.ts';
 import type { Json, TestProduct } from '../support/product.ts';
 import { type SignOptions, signRequest, statusRequest } from '../support/requests.ts';
 

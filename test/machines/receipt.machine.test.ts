@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ReceiptContext, receiptMachine } from '../../machines/receipt.machine.ts';
-import { fault } from '../../src/protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import { type Lived, liveThrough } from './life.ts';
 
 const input = { at: 1000, deadline: 61_000, timeoutSeconds: 60 };

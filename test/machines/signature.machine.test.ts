@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { receipted, recordOf } from '../../machines/record.ts';
 import { type SignatureContext, signatureMachine } from '../../machines/signature.machine.ts';
 import type { Chosen } from '../../machines/signature-activities.ts';
-import { fault } from '../../src/protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import { type Lived, liveThrough } from './life.ts';
 
 const submittedAt = 1000;

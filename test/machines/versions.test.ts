@@ -36,12 +36,14 @@ const placeOf = (statement: string): string =>
 
 /**
  * The program without its comments and its layout. A chart of a part names the charts of the core
- * as if they lay beside it, so that it keeps its hash wherever it lies.
+ * as if they lay beside it, and other modules by their names alone, so that it keeps its hash
+ * wherever it and they lie.
  */
 const programIn = (text: string): string => {
   const program = text
     .replaceAll(/\/\*.*?\*\/|\s+\/\/[^\n]*|\s+/gs, '')
-    .replaceAll(/from'(?:\.\.\/)+machines\//g, "from'./");
+    .replaceAll(/from'(?:\.\.\/)+machines\//g, "from'./")
+    .replaceAll(/from'(?:\.\.\/)+(?:[\w-]+\/)*/g, "from'../");
   const sorted = (program.match(importBeside) ?? []).toSorted((one, other) =>
     placeOf(one) < placeOf(other) ? -1 : Number(placeOf(one) > placeOf(other)),
   );

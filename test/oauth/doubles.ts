@@ -1,6 +1,7 @@
 /** Parts of the provider for tests that need only one of the others. */
+
+import { createSealing } from '../../packages/pki/src/sealed-json.ts';
 import type { Limits } from '../../src/oauth/limits.ts';
-import { createSealing } from '../../src/pki/sealed-json.ts';
 import { createSealedStore, type SealedStore } from '../../src/redis/sealed-store.ts';
 import type { TestRedis } from '../support/redis.ts';
 

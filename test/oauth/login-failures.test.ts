@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { faultCodes, faultTable } from '../../packages/protocol/src/fault.ts';
 import { findFailureCause, otherLoginError, toLoginError } from '../../src/oauth/login-failures.ts';
-import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
 
 const explained = {
   105: 'no-method',

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/redis/embedded/redis.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import type { Browser } from './browser-client.ts';

@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJwksCache, validateIdToken } from '../../packages/relying-party/src/index.ts';
 import { createSigningKeys, type SigningKeys } from '../../src/oauth/signing-keys.ts';
-import { createJwksCache, validateIdToken } from '../../src/relying-party/index.ts';
 import { type Json, startTestProduct, type TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { until } from '../support/soon.ts';

@@ -1,5 +1,7 @@
 /** Who gets a place, who waits for a turn, and who is refused. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { refuse } from '../../packages/protocol/src/fault.ts';
+import { protocol } from '../../packages/protocol/test/samples.ts';
 import { createWorkflowRoutes } from '../../parts/processes/http/workflows.route.ts';
 import {
   type Admission,
@@ -10,12 +12,10 @@ import {
 import type { OperationHandler } from '../../src/http/operation.ts';
 import { createServiceRoutes } from '../../src/http/service.route.ts';
 import { createStatus } from '../../src/http/status.operation.ts';
-import { refuse } from '../../src/protocol/fault.ts';
 import { createApplicationProviders } from '../../src/registry/application-providers.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { createPasswordVerifier } from '../../src/registry/password-verifier.ts';
 import { createTransactions } from '../../src/transactions/transactions.ts';
-import { protocol } from '../protocol/samples.ts';
 import { basic } from '../support/caller.ts';
 import { signRequest } from '../support/requests.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What a stranger installs: the five packages as npm packs them, in empty folders, with an
+ * What a stranger installs: the seven packages as npm packs them, in empty folders, with an
  * environment that knows nothing of this repository. Asks the npm registry for what is not in npm's
  * cache.
  */
@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { waitUntilClosed } from '../../src/embedded/redis-socket.ts';
+import { waitUntilClosed } from '../../src/redis/embedded/redis-socket.ts';
 import { compile, run as runCommand } from '../support/command.ts';
 import { untilReady } from '../support/process.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
@@ -30,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 const manifestOf = (path: string) =>
   JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
 const { version, dependencies, devDependencies } = manifestOf('.');
-const small = ['client', 'engine', 'pki', 'relying-party'];
+const small = ['client', 'engine', 'pki', 'protocol', 'queue', 'relying-party'];
 
 const environment = {
   ...Object.fromEntries(
@@ -75,7 +75,7 @@ describe('the package paraph', () => {
   it('holds what runs and nothing else', () => {
     const files = run(folder, 'tar', '-tzf', tarball('paraph')).trim().split('\n').sort();
     const allowed =
-      /^package\/(dist\/(packages\/engine\/src|src|machines|workers|parts)\/.*(\.js|\.d\.ts|\/reference\.js\.gz|\/assets\/(console|phone)\.css)|scripts\/[a-z-]+\.mjs|(LICENSE|(README|CHANGELOG)\.md|package\.json))$/;
+      /^package\/(dist\/(packages\/[a-z-]+\/src|src|machines|workers|parts)\/.*(\.js|\.d\.ts|\/reference\.js\.gz|\/assets\/(console|phone)\.css)|scripts\/[a-z-]+\.mjs|(LICENSE|(README|CHANGELOG)\.md|package\.json))$/;
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
     const scripts = ['apt', 'node-version', 'paraph', 'redis-binary', 'run', 'setup'];
     expect(files.filter((file) => file.includes('/scripts/'))).toEqual(
@@ -220,6 +220,7 @@ describe('the package @paraph/engine', () => {
 describe.each([
   ['client', ['zod']],
   ['pki', ['jose', 'zod']],
+  ['protocol', ['zod']],
   ['relying-party', ['jose']],
 ])('the package @paraph/%s', (name, dependencies) => {
   const from = join('packages', name);
@@ -234,7 +235,7 @@ describe.each([
     writeFileSync(join(path, 'sample.ts'), programIn(join(root, from, 'README.md')));
     tsc(path);
     const list = `console.log(Object.keys(require('@paraph/${name}')).sort().join())`;
-    const exported = Object.keys(await import(`../../src/${name}/index.ts`)).sort();
+    const exported = Object.keys(await import(join(root, from, 'src/index.ts'))).sort();
     expect(run(path, process.execPath, '-e', list)).toBe(`${exported.join()}\n`);
   }, 180_000);
 });
@@ -244,4 +245,22 @@ it('the program in the README of @paraph/pki signs and verifies', () => {
   writeFileSync(join(path, 'sample.ts'), programIn(join(root, 'packages/pki/README.md')));
   tsc(path);
   expect(run(path, process.execPath, 'sample.js')).toMatch(/^signed by MIDCHE[A-Z0-9]{10}\n$/);
+}, 180_000);
+
+it('the program in the README of @paraph/protocol reads a body', () => {
+  const path = project('protocol-program', tarball('paraph-protocol'), ...named('@types/node'));
+  writeFileSync(join(path, 'sample.ts'), programIn(join(root, 'packages/protocol/README.md')));
+  tsc(path);
+  expect(run(path, process.execPath, 'sample.js')).toMatch(/^_102 MISSING_PARAM: .*\n$/);
+}, 180_000);
+
+it('@paraph/queue brings what it needs, nothing that serves, and compiles as its README shows it', () => {
+  const path = project('queue', tarball('paraph-queue'), ...named('@types/node'));
+  writeFileSync(join(path, 'sample.ts'), programIn(join(root, 'packages/queue/README.md')));
+  tsc(path);
+  const files = run(folder, 'tar', '-tzf', tarball('paraph-queue')).trim().split('\n');
+  const serves = /dist\/(parts|src\/(http|oauth|console|app|cli|part|command-line|telemetry))\//;
+  expect(files.filter((file) => serves.test(file))).toEqual([]);
+  const list = "console.log(typeof require('@paraph/queue').createSignatureQueue)";
+  expect(run(path, process.execPath, '-e', list)).toBe('function\n');
 }, 180_000);

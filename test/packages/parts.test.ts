@@ -56,8 +56,12 @@ const compileChanges = (path: string): void => {
   compile(path, 'tsconfig.build.json', undefined, incremental);
 };
 
+const packages = readdirSync(join(root, 'packages'))
+  .map((name) => `packages/${name}/src`)
+  .filter((path) => existsSync(join(root, path)));
+
 const copyOriginal = (): void => {
-  for (const name of ['packages/engine/src', 'src', 'machines', 'workers', 'parts'])
+  for (const name of [...packages, 'src', 'machines', 'workers', 'parts'])
     cpSync(join(root, name), join(original, name), { recursive: true });
   for (const name of ['tsconfig.json', 'tsconfig.build.json', 'package.json'])
     cpSync(join(root, name), join(original, name));
@@ -91,8 +95,8 @@ const without = (part: string): string => {
     writeFileSync(file, text);
   }
   // What the npm package exports of the part is one statement for each of its files.
-  for (const name of readdirSync(join(path, 'src/package'))) {
-    const file = join(path, 'src/package', name);
+  for (const name of readdirSync(join(path, 'src/app/package'))) {
+    const file = join(path, 'src/app/package', name);
     const exported = new RegExp(
       `^export [^;]*? from '\\.\\./\\.\\./parts/${part}/[^']*';\\n`,
       'gm',
@@ -164,7 +168,7 @@ const use = async (path: string): Promise<readonly string[]> => {
     const keys = node(
       '--input-type=module',
       '--eval',
-      "import { z } from 'zod'; import { configurationSchema } from './dist/src/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
+      "import { z } from 'zod'; import { configurationSchema } from './dist/src/app/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
     );
     return [product.output(), signature.toString('latin1'), ...pages, help, options, keys].flatMap(
       (text) => text.split('\n'),

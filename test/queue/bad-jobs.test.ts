@@ -4,8 +4,8 @@
  */
 import { type JobsOptions, Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SignatureQueue } from '../../src/package/queue.ts';
-import { parseFaultLine } from '../../src/protocol/fault.ts';
+import { parseFaultLine } from '../../packages/protocol/src/fault.ts';
+import type { SignatureQueue } from '../../src/app/package/queue.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

@@ -1,6 +1,10 @@
 /** Thousands of requests in one call. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EnqueueOutcome, SignatureInput, SignatureQueue } from '../../src/package/queue.ts';
+import type {
+  EnqueueOutcome,
+  SignatureInput,
+  SignatureQueue,
+} from '../../src/app/package/queue.ts';
 import { shardOf } from '../../src/transactions/ids.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { SignatureHandle, SignatureQueue } from '../../src/package/queue.ts';
-import { fault } from '../../src/protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import type { SignatureHandle, SignatureQueue } from '../../src/app/package/queue.ts';
 import { cancelTransaction, isCancelledBy } from '../../src/transactions/cancellation.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import {

@@ -1,6 +1,6 @@
 /** Scheduled signing: nobody is asked before, and TimeOut runs from then. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { SignatureQueue } from '../../src/package/queue.ts';
+import type { SignatureQueue } from '../../src/app/package/queue.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

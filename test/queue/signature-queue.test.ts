@@ -1,5 +1,8 @@
 /** The typed producer beside a real service, without HTTP but where it says so. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { signCms } from '../../packages/pki/src/cms.ts';
+import { verifySignature } from '../../packages/pki/src/verify.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import {
   InvalidRequestError,
   NoResultError,
@@ -7,10 +10,7 @@ import {
   type SignatureHandle,
   type SignatureInput,
   type SignatureQueue,
-} from '../../src/package/queue.ts';
-import { signCms } from '../../src/pki/cms.ts';
-import { verifySignature } from '../../src/pki/verify.ts';
-import { fault } from '../../src/protocol/fault.ts';
+} from '../../src/app/package/queue.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';

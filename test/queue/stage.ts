@@ -1,6 +1,6 @@
 /** A service with people who answer only when a test answers for them, and a producer beside it. */
 import { onTestFinished } from 'vitest';
-import { createSignatureQueue, type SignatureQueue } from '../../src/package/queue.ts';
+import { createSignatureQueue, type SignatureQueue } from '../../src/app/package/queue.ts';
 import { startTestProduct, type TestProduct, type TestProductOptions } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';
 

@@ -2,7 +2,7 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { NoResultError, type SignatureQueue } from '../../src/package/queue.ts';
+import { NoResultError, type SignatureQueue } from '../../src/app/package/queue.ts';
 import type { TestProduct } from '../support/product.ts';
 import { testRedis } from '../support/redis.ts';
 import { openQueueForTest, order, startStage } from './stage.ts';

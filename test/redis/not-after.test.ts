@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createReplayOnce } from '../../src/jobs/replay-once.ts';
 import { connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { isNotTakenIn, timedScripts } from '../../src/redis/not-after.ts';
+import { createReplayOnce } from '../../src/transactions/jobs/replay-once.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createSealing } from '../../src/pki/sealed-json.ts';
+import { createSealing } from '../../packages/pki/src/sealed-json.ts';
 import { createSealedStore } from '../../src/redis/sealed-store.ts';
 import { testRedis } from '../support/redis.ts';
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fault } from '../../src/protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import type {
   AdditionalServices,
   DataToBeSigned,
   ProfileName,
-} from '../../src/protocol/requests.ts';
+} from '../../packages/protocol/src/requests.ts';
 import {
   type Credentials,
   checkSignatureRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GeofencingPolicy } from '../../src/protocol/requests.ts';
+import type { GeofencingPolicy } from '../../packages/protocol/src/requests.ts';
 import { locationReport, violatesPolicy } from '../../src/registry/geofencing.ts';
 import { bern, nowhere } from './people.ts';
 

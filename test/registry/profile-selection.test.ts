@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ProfileName, profileNames } from '../../src/protocol/requests.ts';
+import { type ProfileName, profileNames } from '../../packages/protocol/src/requests.ts';
 import { chooseMethod, profilesOf, sscdFault } from '../../src/registry/profile-selection.ts';
 import type { Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import { bern, nowhere, sscd, subscriber } from './people.ts';

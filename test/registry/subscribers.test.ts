@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultTable } from '../../src/protocol/fault.ts';
+import { faultTable } from '../../packages/protocol/src/fault.ts';
 import { locationReport } from '../../src/registry/geofencing.ts';
 import {
   createRangeIndex,

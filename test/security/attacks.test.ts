@@ -7,7 +7,7 @@ import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type AppOptions, createApp } from '../../src/http/app.ts';
 import { createEvidence } from '../../src/http/client-certificate.ts';
-import { createEventLog, createLogger } from '../../src/logger.ts';
+import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { expectFault, expectSignature, readAnswer, sign } from '../http/wire.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';

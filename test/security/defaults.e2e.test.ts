@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { parseConfiguration } from '../../src/configuration/load.ts';
+import { parseConfiguration } from '../../src/app/configuration/load.ts';
 import { testRedis } from '../support/redis.ts';
 
 const project = join(import.meta.dirname, '../..');

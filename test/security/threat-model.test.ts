@@ -28,7 +28,8 @@ const threats: readonly Threat[] = page.split(/^(?=\*\*[A-Z]\d+ )|^(?=## )/m).fl
       id,
       kinds: kinds.split(', '),
       tests: points.flatMap(
-        (point) => /^`((?:parts\/[\w-]+\/)?test\/[^`]+ › [^`]+)`\s*$/.exec(point)?.[1] ?? [],
+        (point) =>
+          /^`((?:(?:packages|parts)\/[\w-]+\/)?test\/[^`]+ › [^`]+)`\s*$/.exec(point)?.[1] ?? [],
       ),
       acceptedRisks: points.flatMap((point) => /^Accepted risk: (.*)$/s.exec(point)?.[1] ?? []),
       text,

@@ -3,15 +3,15 @@
  * this in devices.test.ts, and one of a part in the part's own test.
  */
 import { describe, expect, it } from 'vitest';
-import { attachCertificates } from '../../src/pki/cms.ts';
-import type { KeyCustody } from '../../src/pki/ports.ts';
-import { verifySignature } from '../../src/pki/verify.ts';
-import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
+import { attachCertificates } from '../../packages/pki/src/cms.ts';
+import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import { verifySignature } from '../../packages/pki/src/verify.ts';
+import type { DeviceAnswer } from '../../packages/protocol/src/outcome.ts';
 import {
   bytesToSign,
   type DataToBeSigned,
   type SignatureRequest,
-} from '../../src/protocol/requests.ts';
+} from '../../packages/protocol/src/requests.ts';
 import type { DeviceSpec, Sscd, Subscriber } from '../../src/registry/subscriber.ts';
 import type { Prompt, ReceiptPrompt, SigningDevice } from '../../src/sscd/device.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';

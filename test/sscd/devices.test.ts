@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKeyCustody } from '../../src/pki/custody.ts';
+import { createKeyCustody } from '../../packages/pki/src/custody.ts';
 import type { DeviceSpec, Sscd } from '../../src/registry/subscriber.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createOutbox, createWebhookGateway, readOutbox } from '../../src/sscd/text-gateway.ts';

@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provideRedis } from '../../scripts/redis-binary.mjs';
-import { startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { startEmbeddedRedis } from '../../src/redis/embedded/redis.ts';
 
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.PARAPH_TEST_REDIS) return undefined;

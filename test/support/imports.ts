@@ -2,11 +2,15 @@
  * The sources of the product, and what each imports. Imports are found by patterns, because
  * TypeScript 7 has no stable interface to its parser.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-const trees = ['packages/engine/src', 'src', 'machines', 'workers', 'parts'];
+/** `packages/queue` has a manifest alone. */
+const packages = readdirSync(join(root, 'packages'))
+  .map((name) => `packages/${name}/src`)
+  .filter((path) => existsSync(join(root, path)));
+const trees = [...packages, 'src', 'machines', 'workers', 'parts'];
 
 /** Path from the root, with slashes, and text of each file. */
 export const readSources = (): readonly (readonly [path: string, text: string])[] =>

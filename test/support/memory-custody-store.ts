@@ -1,4 +1,4 @@
 export {
   createMemoryStore as createMemoryCustodyStore,
   type MemoryStore as MemoryCustodyStore,
-} from '../../src/pki/memory-store.ts';
+} from '../../packages/pki/src/memory-store.ts';

@@ -2,9 +2,9 @@
 import type { PhoneAdmin } from '../../parts/phone/admin.ts';
 import type { PhoneShapes } from '../../parts/phone/configuration.ts';
 import { openAdmin, revokeWith } from '../../parts/phone/store.ts';
-import type { Configuration } from '../../src/configuration/schema.ts';
+import type { Configuration } from '../../src/app/configuration/schema.ts';
+import { settingsOf } from '../../src/app/part-rooms.ts';
 import type { PartSettings } from '../../src/part/rooms.ts';
-import { settingsOf } from '../../src/product/part-rooms.ts';
 import type { TestProduct } from './product.ts';
 
 /** As the part sees it. */

@@ -9,24 +9,22 @@ import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { workflowsIn } from '../../parts/processes/open-workflows.ts';
 import { createProcesses } from '../../parts/processes/part.ts';
 import { asServiceWorkflow, type Workflows } from '../../parts/processes/workflows/workflows.ts';
-import { parseConfiguration } from '../../src/configuration/load.ts';
-import type { Configuration } from '../../src/configuration/schema.ts';
+import { type ApiSide, openApiSide } from '../../src/app/api-side.ts';
+import { parseConfiguration } from '../../src/app/configuration/load.ts';
+import type { Configuration } from '../../src/app/configuration/schema.ts';
+import { type Core, openCore } from '../../src/app/core.ts';
+import { prepareParts, queuesOf } from '../../src/app/part-rooms.ts';
+import { claimStore } from '../../src/app/redis-at-start.ts';
+import { startWorkerSide, type WorkerParts, type WorkerSide } from '../../src/app/worker-side.ts';
 import { listen } from '../../src/http/server.ts';
-import { createReplayOnce, type ReplayOnceResult } from '../../src/jobs/replay-once.ts';
-import { createEventLog, createLogger } from '../../src/logger.ts';
 import type { Part } from '../../src/part/part.ts';
-import { type ApiSide, openApiSide } from '../../src/product/api-side.ts';
-import { type Core, openCore } from '../../src/product/core.ts';
-import { prepareParts, queuesOf } from '../../src/product/part-rooms.ts';
-import { claimStore } from '../../src/product/redis-at-start.ts';
-import {
-  startWorkerSide,
-  type WorkerParts,
-  type WorkerSide,
-} from '../../src/product/worker-side.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
-import { queueIn } from '../../src/transactions/answers.ts';
-import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
+import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
+import {
+  createReplayOnce,
+  type ReplayOnceResult,
+} from '../../src/transactions/jobs/replay-once.ts';
+import { closeShards, openShards, queueIn, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
 import { type SignOptions, signRequest, statusRequest } from './requests.ts';
 

@@ -2,7 +2,7 @@
  * Every status code and fault of the interface, as another service writes it, and what it means to
  * a client. Source: interface section 7; TS 102 204 section 8.
  */
-import { faultCodes, faultTable } from '../../src/protocol/fault.ts';
+import { faultCodes, faultTable } from '../../packages/protocol/src/fault.ts';
 
 const status = (value: string, message: string) => ({
   StatusCode: { Value: value, ValueNs: 'http://uri.etsi.org/TS102204/v1.1.2#' },

@@ -1,8 +1,8 @@
 /** The log: correlation, and the redaction behind the choice of members. */
 import { describe, expect, it } from 'vitest';
 import { createHttpLog } from '../../src/http/log.ts';
-import { createEventLog, createLogger } from '../../src/logger.ts';
 import { createOauthLog } from '../../src/oauth/log.ts';
+import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
 import { createStepLog } from '../../workers/log.ts';
 
 const secret = 'SECRET-4170009-value';

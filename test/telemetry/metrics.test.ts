@@ -1,6 +1,6 @@
 /** What /metrics tells of a product that works. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { productVersion } from '../../src/product-version.ts';
+import { productVersion } from '../../src/environment/product-version.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest, statusRequest } from '../support/requests.ts';
 import { type Exposition, readExposition } from './exposition.ts';

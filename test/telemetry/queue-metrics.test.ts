@@ -3,8 +3,8 @@ import { type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sortFairly } from '../../src/jobs/fair-order.ts';
 import { createQueueMetrics } from '../../src/telemetry/queue-metrics.ts';
+import { sortFairly } from '../../src/transactions/jobs/fair-order.ts';
 import {
   closeShards,
   openShards,

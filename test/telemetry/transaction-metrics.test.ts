@@ -5,12 +5,12 @@
 import { DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
-import { createTelemetry } from '../../src/product/telemetry.ts';
-import { fault, faultLine } from '../../src/protocol/fault.ts';
+import { fault, faultLine } from '../../packages/protocol/src/fault.ts';
+import { protocol } from '../../packages/protocol/test/samples.ts';
+import { createTelemetry } from '../../src/app/telemetry.ts';
 import type { SignatureJobData } from '../../src/transactions/contract.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import { tellOfTransactions } from '../../workers/transaction-events.ts';
-import { protocol } from '../protocol/samples.ts';
 import { testRedis } from '../support/redis.ts';
 import { readExposition } from './exposition.ts';
 

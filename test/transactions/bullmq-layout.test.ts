@@ -42,11 +42,11 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     // It is run inside a script of ours; the others build on what it leaves (attemptsMade,
     // stacktrace).
     [
-      'src/jobs/replay-once.ts',
+      'src/transactions/jobs/replay-once.ts',
       'packages/engine/src/take-job.ts',
       'packages/engine/src/redis/instance-store.ts',
       'src/transactions/standing.ts',
-      'src/history/events.ts',
+      'src/transactions/history/events.ts',
     ],
   ],
   [
@@ -76,21 +76,21 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
       'packages/engine/src/redis/redis-time.ts',
       'packages/engine/src/redis/bullmq-script.ts',
       'src/transactions/standstill.ts',
-      'src/jobs/unreadable.ts',
+      'src/transactions/jobs/unreadable.ts',
     ],
   ],
   [
     'moveToFinished-14',
     '8e744ec5d65dbe9e',
     [
-      'src/jobs/job-store.ts',
+      'src/transactions/jobs/job-store.ts',
       'src/transactions/transactions.ts',
       'packages/engine/src/redis/bullmq-script.ts',
-      'src/jobs/end-stream.ts',
+      'src/transactions/jobs/end-stream.ts',
       'packages/engine/src/take-job.ts',
       'packages/engine/src/turn.ts',
       'packages/engine/src/redis/instance-store.ts',
-      'src/history/row.ts',
+      'src/transactions/history/row.ts',
       'parts/callbacks/transaction-events.ts',
     ],
   ],
@@ -104,7 +104,11 @@ const pins: readonly (readonly [script: string, sha256: string, files: readonly 
     ],
   ],
   ['promote-9', '06c562bf39eaaa21', ['packages/engine/src/redis/instance-store.ts']],
-  ['moveStalledJobsToWait-9', 'dad86d89b50d825f', ['workers/workers.ts', 'src/jobs/unreadable.ts']],
+  [
+    'moveStalledJobsToWait-9',
+    'dad86d89b50d825f',
+    ['workers/workers.ts', 'src/transactions/jobs/unreadable.ts'],
+  ],
   [
     'extendLocks-1',
     '14bb41f30eff2e7f',
@@ -135,7 +139,7 @@ describe('a script of BullMQ', () => {
       ),
     ].map(([, place, what]) => [place, what]);
 
-  it('moveToFinished has the keys and arguments where src/jobs/end-stream.ts reads them', () => {
+  it('moveToFinished has the keys and arguments where src/transactions/jobs/end-stream.ts reads them', () => {
     expect(placesOf('moveToFinished-14', 6)).toEqual(
       expect.arrayContaining([
         ['KEYS[4]', 'event stream key'],
@@ -147,7 +151,7 @@ describe('a script of BullMQ', () => {
     );
   });
 
-  it('reprocessJob takes the keys and arguments that src/jobs/replay-once.ts gives it', () => {
+  it('reprocessJob takes the keys and arguments that src/transactions/jobs/replay-once.ts gives it', () => {
     expect(placesOf('reprocessJob-9', 4)).toEqual([
       ['KEYS[1]', 'job key'],
       ['KEYS[2]', 'events stream'],
@@ -239,7 +243,7 @@ describe('the hash and the keys of a job', () => {
     await queue.remove(job.id ?? '');
     expect(await client.exists(queue.toKey(job.id ?? ''))).toBe(0);
 
-    // Read by src/history/events.ts and parts/callbacks/follower.ts.
+    // Read by src/transactions/history/events.ts and parts/callbacks/follower.ts.
     const entries = await client.xrange(queue.toKey('events'), '-', '+');
     const told = entries.map(([, entry]) => entry.join(' '));
     expect(told.filter((entry) => entry !== 'event drained')).toEqual([
@@ -274,7 +278,7 @@ describe('the hash and the keys of a job', () => {
     for (const job of [urgent, delayed, held]) await queue.remove(job.id ?? '');
   });
 
-  it('is failed by a mark, without a turn (src/jobs/unreadable.ts)', async () => {
+  it('is failed by a mark, without a turn (src/transactions/jobs/unreadable.ts)', async () => {
     const { queue } = at;
     const job = await queue.add('sign', {});
     await client.hset(queue.toKey(job.id ?? ''), 'defa', '_401 USER_CANCEL: x');
@@ -295,7 +299,7 @@ describe('a method of BullMQ that is not its interface', () => {
     const { queue } = at;
     const ours = {
       'src/transactions/shards.ts': [(queue as unknown as { addJob?: unknown }).addJob],
-      'src/jobs/job-store.ts': [queue.toKey],
+      'src/transactions/jobs/job-store.ts': [queue.toKey],
       'packages/engine/src/redis/instance-store.ts': [
         queue.getBackend().promote,
         queue.getBackend().moveToDelayed,
@@ -303,7 +307,7 @@ describe('a method of BullMQ that is not its interface', () => {
         queue.keys,
       ],
       'packages/engine/src/worker.ts': [worker.getBackend().blockingClient],
-      'src/jobs/unreadable.ts': [worker.toKey],
+      'src/transactions/jobs/unreadable.ts': [worker.toKey],
     };
     for (const [file, used] of Object.entries(ours)) {
       for (const each of used) expect(each, `Look at ${file}`).toBeDefined();

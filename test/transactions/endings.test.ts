@@ -2,9 +2,9 @@
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { tellEnds } from '../../src/jobs/end-stream.ts';
 import { createEndings, type Endings } from '../../src/transactions/endings.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
+import { tellEnds } from '../../src/transactions/jobs/end-stream.ts';
 import { closeShards, openShards, type QueueAt } from '../../src/transactions/shards.ts';
 import { testRedis } from '../support/redis.ts';
 

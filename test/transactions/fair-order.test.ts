@@ -5,14 +5,14 @@
 import { type Job, Queue, Worker } from 'bullmq';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addFairly } from '../../src/jobs/fair-adding.ts';
+import { addFairly } from '../../src/transactions/jobs/fair-adding.ts';
 import {
   countByLane,
   countWaiting,
   type FairOrder,
   laneOf,
   sortFairly,
-} from '../../src/jobs/fair-order.ts';
+} from '../../src/transactions/jobs/fair-order.ts';
 import { testRedis } from '../support/redis.ts';
 
 const redis = testRedis();

@@ -1,7 +1,7 @@
 /** What makes two requests the same: equal in all that the AP sent. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MssSignatureReq } from '../../src/protocol/sign-request.ts';
+import type { MssSignatureReq } from '../../packages/protocol/src/sign-request.ts';
 import { requestFingerprint } from '../../src/transactions/ids.ts';
 
 const wire: MssSignatureReq = {

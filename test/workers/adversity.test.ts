@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignatureRecord } from '../../machines/record.ts';
-import { fault, faultLine } from '../../src/protocol/fault.ts';
+import { fault, faultLine } from '../../packages/protocol/src/fault.ts';
 import { receiptJobId, recordIn } from '../../src/transactions/contract.ts';
 import { newMsspTransId } from '../../src/transactions/ids.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';

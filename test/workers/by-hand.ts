@@ -21,14 +21,15 @@ import type { InstanceJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
 import { phoneDevices } from '../../parts/phone/device.ts';
 import { createPhonePrompts } from '../../parts/phone/prompts.ts';
-import { createIsWithdrawn } from '../../src/jobs/fair-adding.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Prompt } from '../../src/sscd/device.ts';
 import { createDevices, type Devices } from '../../src/sscd/devices.ts';
 import { createOutbox } from '../../src/sscd/text-gateway.ts';
 import { createAnswer } from '../../src/transactions/answers.ts';
+import { createIsOver } from '../../src/transactions/attempt-over.ts';
 import type { ReceiptJobResult } from '../../src/transactions/contract.ts';
-import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
+import { createDeviceLock } from '../../src/transactions/device-lock.ts';
+import { createIsWithdrawn } from '../../src/transactions/jobs/fair-adding.ts';
 import { createReadEnd } from '../../src/transactions/outcomes.ts';
 import {
   closeShards,

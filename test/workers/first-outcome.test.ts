@@ -8,9 +8,10 @@ import {
   createInstanceStore,
   type InstanceStore,
 } from '../../packages/engine/src/redis/instance-store.ts';
-import { fault } from '../../src/protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import type { Devices } from '../../src/sscd/devices.ts';
-import { createDeviceLock, createIsOver } from '../../src/transactions/device-lock.ts';
+import { createIsOver } from '../../src/transactions/attempt-over.ts';
+import { createDeviceLock } from '../../src/transactions/device-lock.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import { testRedis } from '../support/redis.ts';
 import { receiptRequest, signRequest } from '../support/requests.ts';

@@ -4,12 +4,12 @@
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signCms } from '../../packages/pki/src/cms.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import type { DeviceAnswer } from '../../packages/protocol/src/outcome.ts';
 import { readEvents } from '../../parts/callbacks/transaction-events.ts';
-import { jobFields, rowOf } from '../../src/history/row.ts';
-import { type NoResultError, SignatureFailedError } from '../../src/package/queue.ts';
-import { signCms } from '../../src/pki/cms.ts';
-import { fault } from '../../src/protocol/fault.ts';
-import type { DeviceAnswer } from '../../src/protocol/outcome.ts';
+import { type NoResultError, SignatureFailedError } from '../../src/app/package/queue.ts';
+import { jobFields, rowOf } from '../../src/transactions/history/row.ts';
 import { nonceOf } from '../../src/transactions/ids.ts';
 import { openQueueForTest } from '../queue/stage.ts';
 import type { Json } from '../support/product.ts';

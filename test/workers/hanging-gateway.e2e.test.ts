@@ -6,7 +6,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DelayedError } from 'bullmq';
 import { afterEach, describe, expect, it } from 'vitest';
-import { refuse } from '../../src/protocol/fault.ts';
+import { refuse } from '../../packages/protocol/src/fault.ts';
 import { createDevices } from '../../src/sscd/devices.ts';
 import { createWebhookGateway } from '../../src/sscd/text-gateway.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';

@@ -1,7 +1,7 @@
 /** Synchronous callers wait by hundreds, for people who have to think. */
 import type { Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fault } from '../../src/protocol/fault.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import type { QueueAt } from '../../src/transactions/shards.ts';
 import type { TestProduct } from '../support/product.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { InstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/embedded/redis.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/redis/embedded/redis.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';

@@ -7,14 +7,11 @@
  */
 import { DelayedError, type Job } from 'bullmq';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fault } from '../../src/protocol/fault.ts';
+import { createGate } from '../../packages/engine/test/stage.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import { createIsOver } from '../../src/transactions/attempt-over.ts';
 import { recordIn } from '../../src/transactions/contract.ts';
-import {
-  createDeviceLock,
-  createIsOver,
-  type DeviceLock,
-} from '../../src/transactions/device-lock.ts';
-import { createGate } from '../engine/stage.ts';
+import { createDeviceLock, type DeviceLock } from '../../src/transactions/device-lock.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ByHand, startByHand } from './by-hand.ts';

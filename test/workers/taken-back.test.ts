@@ -1,7 +1,7 @@
 /** What a workflow took back is not asked, whoever had its job in hand. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takenBackKey } from '../../src/jobs/fair-adding.ts';
-import { faultLine, takenBackBy } from '../../src/protocol/fault.ts';
+import { faultLine, takenBackBy } from '../../packages/protocol/src/fault.ts';
+import { takenBackKey } from '../../src/transactions/jobs/fair-adding.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type ByHand, startByHand } from './by-hand.ts';

@@ -1,6 +1,6 @@
 /**
  * All that the engine knows of the inside of XState 5. XState 6 has pure snapshots of whole systems
- * (`createDurable`); this file is what they will replace. `test/engine/xstate5.test.ts` pins it.
+ * (`createDurable`); this file is what they will replace. `packages/engine/test/xstate5.test.ts` pins it.
  *
  * A step must compute what XState's own interpreter would do, with all children, and do nothing
  * else. So the actors are XState's own; three parts around them are ours:

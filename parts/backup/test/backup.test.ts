@@ -5,8 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { promisify } from 'node:util';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { masterKeyId } from '../../../src/pki/service-key.ts';
-import { storeVersion } from '../../../src/product/redis-at-start.ts';
+import { masterKeyId } from '../../../packages/pki/src/service-key.ts';
+import { storeVersion } from '../../../src/app/redis-at-start.ts';
 import { run } from '../../../test/cli/terminal.ts';
 import { enrolPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';

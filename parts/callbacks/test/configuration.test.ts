@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 import { callbackSecret, callbackSecrets } from '../secret.ts';
 
 const withCallback = (callback: unknown) =>

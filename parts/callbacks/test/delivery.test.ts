@@ -2,7 +2,7 @@
 import { Worker } from 'bullmq';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPosts } from '../../../src/outgoing/post.ts';
+import { createPosts } from '../../../src/http/outgoing/post.ts';
 import { cancelTransaction } from '../../../src/transactions/cancellation.ts';
 import { newMsspTransId } from '../../../src/transactions/ids.ts';
 import { testRedis } from '../../../test/support/redis.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 import type { CallbackData } from '../callback.machine.ts';
 import { backoffMs, usualBackoff } from '../callback.worker.ts';
 import { messageOf } from '../deliver.ts';

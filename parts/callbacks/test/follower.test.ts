@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import { closeShards, openShards, type Shard } from '../../../src/transactions/shards.ts';
-import { type Stage, startStage } from '../../../test/history/stage.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { soon } from '../../../test/support/soon.ts';
+import { type Stage, startStage } from '../../../test/transactions/history/stage.ts';
 import {
   type CallbackFollower,
   createCallbackFollower,

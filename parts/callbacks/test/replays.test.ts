@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { me } from '../../../test/cli/operations-stage.ts';
 import { run } from '../../../test/cli/terminal.ts';
-import { logInAs, operator as olga, startStage } from '../../../test/operators/stage.ts';
+import { logInAs, operator as olga, startStage } from '../../../test/console/operators/stage.ts';
 import type { Json } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { soon } from '../../../test/support/soon.ts';

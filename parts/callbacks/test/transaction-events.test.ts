@@ -1,6 +1,6 @@
 /** The events of a transaction, from the fields of its job. */
 import { describe, expect, it } from 'vitest';
-import { type FaultCode, fault, faultLine } from '../../../src/protocol/fault.ts';
+import { type FaultCode, fault, faultLine } from '../../../packages/protocol/src/fault.ts';
 import { newMsspTransId } from '../../../src/transactions/ids.ts';
 import { messageOf } from '../deliver.ts';
 import { readEvents } from '../transaction-events.ts';

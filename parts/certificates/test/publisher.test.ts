@@ -1,9 +1,9 @@
 /** What the authorities publish: lists and OCSP answers, read by openssl. */
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { now, owner } from '../../../test/pki/fixtures.ts';
-import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
-import { serialOf } from '../../../test/pki/revocation-stage.ts';
+import { now, owner } from '../../../packages/pki/test/fixtures.ts';
+import { inFolder, openssl, pem } from '../../../packages/pki/test/openssl.ts';
+import { serialOf } from '../../../packages/pki/test/revocation-stage.ts';
 import { createRevocationList } from '../crl.ts';
 import { service } from './stage.ts';
 

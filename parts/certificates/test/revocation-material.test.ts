@@ -1,14 +1,19 @@
 /** Lists and OCSP answers, as our verifier of signatures sees them. */
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readCertificate } from '../../../src/pki/certificate-fields.ts';
-import { namedBits, octetString } from '../../../src/pki/der.ts';
-import { ownKey } from '../../../src/pki/key-vault.ts';
-import { objectIdentifiers as id } from '../../../src/pki/object-identifiers.ts';
-import { verifySignature } from '../../../src/pki/verify.ts';
-import { keyObjectOf, owner, signComplete } from '../../../test/pki/fixtures.ts';
-import { commonName, extension, forgeCertificate, purposes } from '../../../test/pki/forge.ts';
-import { inFolder, openssl, pem } from '../../../test/pki/openssl.ts';
+import { readCertificate } from '../../../packages/pki/src/certificate-fields.ts';
+import { namedBits, octetString } from '../../../packages/pki/src/der.ts';
+import { ownKey } from '../../../packages/pki/src/key-vault.ts';
+import { objectIdentifiers as id } from '../../../packages/pki/src/object-identifiers.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
+import { keyObjectOf, owner, signComplete } from '../../../packages/pki/test/fixtures.ts';
+import {
+  commonName,
+  extension,
+  forgeCertificate,
+  purposes,
+} from '../../../packages/pki/test/forge.ts';
+import { inFolder, openssl, pem } from '../../../packages/pki/test/openssl.ts';
 import { createRevocationList } from '../crl.ts';
 import { createOcspAnswer, readOcspRequest } from '../ocsp.ts';
 import { service } from './stage.ts';

@@ -1,5 +1,5 @@
 /** A custody whose clock can be set, and what is published of it. */
-import { service as custodyService } from '../../../test/pki/revocation-stage.ts';
+import { service as custodyService } from '../../../packages/pki/test/revocation-stage.ts';
 import { pointersUnder } from '../pointers.ts';
 import { createPublisher } from '../publisher.ts';
 

@@ -3,13 +3,17 @@ import { X509Certificate } from 'node:crypto';
 import type * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 import { describe, expect, it } from 'vitest';
-import { readCertificate } from '../../../src/pki/certificate-fields.ts';
-import { attachProof } from '../../../src/pki/cms.ts';
-import { createKeyCustody } from '../../../src/pki/custody.ts';
-import { readSignedData, readSignerInfo, type SignerInfo } from '../../../src/pki/signed-data.ts';
-import { verifySignature } from '../../../src/pki/verify.ts';
-import { owner, serviceKey, signComplete } from '../../../test/pki/fixtures.ts';
-import { inFolder, openssl, opensslVerify, pem } from '../../../test/pki/openssl.ts';
+import { readCertificate } from '../../../packages/pki/src/certificate-fields.ts';
+import { attachProof } from '../../../packages/pki/src/cms.ts';
+import { createKeyCustody } from '../../../packages/pki/src/custody.ts';
+import {
+  readSignedData,
+  readSignerInfo,
+  type SignerInfo,
+} from '../../../packages/pki/src/signed-data.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
+import { owner, serviceKey, signComplete } from '../../../packages/pki/test/fixtures.ts';
+import { inFolder, openssl, opensslVerify, pem } from '../../../packages/pki/test/openssl.ts';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
 import { createLongTerm, createTimeStampAuthority } from '../long-term.ts';
 import { createPublisher } from '../publisher.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
-import { publicJwkOf, secretHash } from '../../../test/configuration/oidc-full.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
+import { publicJwkOf, secretHash } from '../../../test/app/configuration/oidc-full.ts';
 
 const keyed = { authentication: 'private_key_jwt', keys: [publicJwkOf('EC')] };
 

@@ -1,6 +1,6 @@
 /** The clients of a sandbox. */
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 import { verifyPassword } from '../../../src/registry/passwords.ts';
 import { demoCallbackPath, demoClients, demoSecret } from '../clients.ts';
 import { demo } from '../part.ts';

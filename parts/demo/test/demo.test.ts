@@ -1,7 +1,7 @@
 /** The demo of a login over HTTP, with the provider of the same server behind it. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { faultCodes } from '../../../src/protocol/fault.ts';
+import { faultCodes } from '../../../packages/protocol/src/fault.ts';
 import { manyPrompts } from '../../../test/oauth/sign-in.ts';
 import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';

@@ -1,9 +1,9 @@
 /** Texts and lists of the demo must agree with the product. */
 import { describe, expect, it } from 'vitest';
+import { faultCodes } from '../../../packages/protocol/src/fault.ts';
+import { idTokenFailures } from '../../../packages/relying-party/src/failure.ts';
 import { describeError, type ErrorCause, errorCodes } from '../../../src/oauth/error-codes.ts';
-import { faultCodes } from '../../../src/protocol/fault.ts';
 import { testUsers } from '../../../src/registry/test-users.ts';
-import { idTokenFailures } from '../../../src/relying-party/failure.ts';
 import { readChoices } from '../login.ts';
 import { presentable } from '../provider-calls.ts';
 import { explainError } from '../pushed-page.ts';

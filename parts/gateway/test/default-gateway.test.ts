@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { selfSigned } from '../../../test/pki/openssl.ts';
+import { selfSigned } from '../../../packages/pki/test/openssl.ts';
 import { testFiles } from '../../../test/support/gateway.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import { testRedis } from '../../../test/support/redis.ts';

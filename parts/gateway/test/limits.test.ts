@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createKeyCustody } from '../../../src/pki/custody.ts';
+import { createKeyCustody } from '../../../packages/pki/src/custody.ts';
 import { testFiles } from '../../../test/support/gateway.ts';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
 import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';

@@ -4,7 +4,7 @@
  * moved for a second, which is longer than a press that was begun takes (some 0.2 to 0.5 s).
  *
  * `aria-disabled` and not `disabled`, so that the tab key finds them. The page of a signer does the
- * same (src/pages/script.ts).
+ * same (src/http/pages/script.ts).
  */
 
 const restMs = 1000;

@@ -1,8 +1,8 @@
 /** Certificates of phones in browsers: revoked with the phone, and renewed before they end. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readSignedData } from '../../../src/pki/signed-data.ts';
-import { verifySignature } from '../../../src/pki/verify.ts';
+import { readSignedData } from '../../../packages/pki/src/signed-data.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
 import type { ScriptedPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import { testRedis } from '../../../test/support/redis.ts';

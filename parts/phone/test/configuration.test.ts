@@ -1,6 +1,6 @@
 /** Which subscribers may have phones in browsers. */
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 
 const phone = { device: { kind: 'phone' } };
 

@@ -1,10 +1,10 @@
 /** What every device does, by the phone in the browser; and what its prompts leave behind. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { attributesToSign, completeCms } from '../../../src/pki/cms.ts';
-import { createKeyCustody } from '../../../src/pki/custody.ts';
-import type { DeviceAnswer } from '../../../src/protocol/outcome.ts';
-import { bytesToSign } from '../../../src/protocol/requests.ts';
+import { attributesToSign, completeCms } from '../../../packages/pki/src/cms.ts';
+import { createKeyCustody } from '../../../packages/pki/src/custody.ts';
+import type { DeviceAnswer } from '../../../packages/protocol/src/outcome.ts';
+import { bytesToSign } from '../../../packages/protocol/src/requests.ts';
 import type { Prompt } from '../../../src/sscd/device.ts';
 import { createDevices } from '../../../src/sscd/devices.ts';
 import { createOutbox } from '../../../src/sscd/text-gateway.ts';

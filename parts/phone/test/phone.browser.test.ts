@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fault } from '../../../src/protocol/fault.ts';
+import { fault } from '../../../packages/protocol/src/fault.ts';
 import { chromiumOptions, withContext } from '../../../test/browser/chromium.ts';
 import { enrolPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf, phoneSettingsOf } from '../../../test/support/phone-admin.ts';

@@ -3,7 +3,7 @@
  * browser.
  */
 import { describe, expect, it } from 'vitest';
-import { pageLanguages } from '../../../src/languages.ts';
+import { pageLanguages } from '../../../src/http/pages/languages.ts';
 import { createShellRoutes } from '../shell.route.ts';
 
 const frame = () => ({

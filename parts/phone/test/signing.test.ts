@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { opensslVerify } from '../../../test/pki/openssl.ts';
+import { opensslVerify } from '../../../packages/pki/test/openssl.ts';
 import { enrolPhone, type ScriptedPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import { startTestProduct } from '../../../test/support/product.ts';

@@ -1,11 +1,11 @@
 /** What needs no token: the configuration, and what is said where a token cannot be used. */
 import { describe, expect, it } from 'vitest';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { ownVault } from '../../../packages/pki/src/key-vault.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
+import { openKeyPlace } from '../../../src/app/key-place.ts';
+import { settingsOf } from '../../../src/app/part-rooms.ts';
 import { PartSetupError } from '../../../src/part/part.ts';
 import type { KeyPlaceRooms } from '../../../src/part/rooms.ts';
-import { ownVault } from '../../../src/pki/key-vault.ts';
-import { openKeyPlace } from '../../../src/product/key-place.ts';
-import { settingsOf } from '../../../src/product/part-rooms.ts';
 import { createPkcs11 } from '../part.ts';
 
 const threadFile = new URL('../../../dist/parts/pkcs11/token-thread.js', import.meta.url);

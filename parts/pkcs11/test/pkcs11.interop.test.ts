@@ -12,22 +12,22 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { interleave } from '../../../bench/harness/rounds.ts';
 import { median, roundRatios } from '../../../bench/harness/statistics.ts';
+import { createKeyCustody } from '../../../packages/pki/src/custody.ts';
+import { masterKeyFileIn, masterKeyFrom } from '../../../packages/pki/src/master-key.ts';
+import { createSealer } from '../../../packages/pki/src/sealed-record.ts';
+import { openServiceKey } from '../../../packages/pki/src/service-key.ts';
+import { describeCustody } from '../../../packages/pki/test/custody-contract.ts';
+import { now, owner, serviceKey } from '../../../packages/pki/test/fixtures.ts';
+import { opensslVerify } from '../../../packages/pki/test/openssl.ts';
+import { createCustodyStore } from '../../../src/app/custody-store.ts';
+import { createKeySlots } from '../../../src/app/key-slots.ts';
 import { createSigningKeys } from '../../../src/oauth/signing-keys.ts';
-import { createKeyCustody } from '../../../src/pki/custody.ts';
-import { masterKeyFileIn, masterKeyFrom } from '../../../src/pki/master-key.ts';
-import { createSealer } from '../../../src/pki/sealed-record.ts';
-import { openServiceKey } from '../../../src/pki/service-key.ts';
-import { createCustodyStore } from '../../../src/product/custody-store.ts';
-import { createKeySlots } from '../../../src/product/key-slots.ts';
 import {
   clientEntry,
   relyingParty,
   roomyLimits,
   secret,
 } from '../../../test/oauth/interoperability/stage.ts';
-import { describeCustody } from '../../../test/pki/custody-contract.ts';
-import { now, owner, serviceKey } from '../../../test/pki/fixtures.ts';
-import { opensslVerify } from '../../../test/pki/openssl.ts';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
 import { killProcesses, type ProductProcess, startProcess } from '../../../test/support/process.ts';
 import { type Json, startTestProduct } from '../../../test/support/product.ts';

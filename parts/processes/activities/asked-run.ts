@@ -26,8 +26,8 @@ import {
   pathOf,
 } from '../../../packages/engine/src/record.ts';
 import { isRedisAway } from '../../../packages/engine/src/redis/to-error.ts';
-import { withoutTenant } from '../../../src/jobs/instance-ids.ts';
-import { fault } from '../../../src/protocol/fault.ts';
+import { fault } from '../../../packages/protocol/src/fault.ts';
+import { withoutTenant } from '../../../src/transactions/jobs/instance-ids.ts';
 
 const maxApTransId = 64;
 

@@ -22,11 +22,10 @@ import {
   fault,
   faultTable,
   parseFaultLine,
-} from '../../../src/protocol/fault.ts';
-import type { Protocol } from '../../../src/protocol/parse.ts';
-import type { ReceiptRequest } from '../../../src/protocol/requests.ts';
-import { writeReceiptRequest } from '../../../src/protocol/write-request.ts';
-import { shardFor } from '../../../src/transactions/answers.ts';
+} from '../../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../../packages/protocol/src/parse.ts';
+import type { ReceiptRequest } from '../../../packages/protocol/src/requests.ts';
+import { writeReceiptRequest } from '../../../packages/protocol/src/write-request.ts';
 import {
   type ReceiptJobData,
   receiptJobDataSchema,
@@ -42,6 +41,7 @@ import {
   type ReceiptsOptions,
   unknownTransaction,
 } from '../../../src/transactions/receipts.ts';
+import { shardFor } from '../../../src/transactions/shards.ts';
 import type { FindTransaction } from '../../../src/transactions/transactions.ts';
 import {
   type ReceiptInput,

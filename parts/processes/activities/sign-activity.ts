@@ -9,7 +9,7 @@
  *
  * When the chart leaves the state, the transaction is cancelled. A try in a process that was paused
  * may come later than that. So `withdraw` leaves a note first, and a transaction with such a note
- * is not added (src/jobs/fair-adding.ts). A try that answers without a transaction does the same:
+ * is not added (src/transactions/jobs/fair-adding.ts). A try that answers without a transaction does the same:
  * the chart goes on, and another try of the run may still be about to add one.
  */
 import { hash } from 'node:crypto';
@@ -24,22 +24,22 @@ import {
   later,
 } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine, turnBusyTimeoutMs } from '../../../packages/engine/src/engine.ts';
-import { takenBackKey } from '../../../src/jobs/fair-adding.ts';
-import { tenantOfInstance } from '../../../src/jobs/instance-ids.ts';
-import { type Fault, fault, takenBackBy } from '../../../src/protocol/fault.ts';
-import type { Protocol } from '../../../src/protocol/parse.ts';
-import type { SignatureRequest } from '../../../src/protocol/requests.ts';
-import { defaultTimeoutSeconds } from '../../../src/protocol/write-request.ts';
+import { type Fault, fault, takenBackBy } from '../../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../../../packages/protocol/src/requests.ts';
+import { defaultTimeoutSeconds } from '../../../packages/protocol/src/write-request.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import type { ApplicationProviders } from '../../../src/registry/application-providers.ts';
 import type { RateLimit, RateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { SubscriberRegistry } from '../../../src/registry/subscriber.ts';
-import { createSendOrder, shardFor } from '../../../src/transactions/answers.ts';
+import { createSendOrder } from '../../../src/transactions/answers.ts';
 import { endRecordSchema } from '../../../src/transactions/contract.ts';
 import { eligibility } from '../../../src/transactions/eligibility.ts';
 import { transactionOfRun } from '../../../src/transactions/ids.ts';
+import { takenBackKey } from '../../../src/transactions/jobs/fair-adding.ts';
+import { tenantOfInstance } from '../../../src/transactions/jobs/instance-ids.ts';
 import { notBelieved } from '../../../src/transactions/outcomes.ts';
-import type { Shard } from '../../../src/transactions/shards.ts';
+import { type Shard, shardFor } from '../../../src/transactions/shards.ts';
 import { createSubmitFor, type FindTransaction } from '../../../src/transactions/transactions.ts';
 import type { SignAsk, SignResult } from '../charts/signer-contract.ts';
 import { apIdOf, isObject, lookAgainAfterMs, noInput, untilRedisAnswers } from './asked-run.ts';

@@ -7,18 +7,18 @@ import type { SignatureContext } from '../../../machines/signature.machine.ts';
 import type { InstanceInHand } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../../packages/engine/src/engine.ts';
 import type { InstanceEnd } from '../../../packages/engine/src/turn.ts';
-import { isInstanceOf } from '../../../src/jobs/instance-ids.ts';
 import {
   type Fault,
   fault,
   faultTable,
   isTakenBack,
   parseFaultLine,
-} from '../../../src/protocol/fault.ts';
-import type { Protocol } from '../../../src/protocol/parse.ts';
-import type { SignatureRequest } from '../../../src/protocol/requests.ts';
-import { writeSignRequest } from '../../../src/protocol/write-request.ts';
+} from '../../../packages/protocol/src/fault.ts';
+import type { Protocol } from '../../../packages/protocol/src/parse.ts';
+import type { SignatureRequest } from '../../../packages/protocol/src/requests.ts';
+import { writeSignRequest } from '../../../packages/protocol/src/write-request.ts';
 import { transactionOfRun } from '../../../src/transactions/ids.ts';
+import { isInstanceOf } from '../../../src/transactions/jobs/instance-ids.ts';
 import { notBelieved } from '../../../src/transactions/outcomes.ts';
 import type { Seals } from '../../../src/transactions/seal.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';

@@ -15,14 +15,14 @@ import type { Others } from '../../../packages/engine/src/other.ts';
 import { hasRecord } from '../../../packages/engine/src/redis/instance-store.ts';
 import { type InstanceJob, jobFailure } from '../../../packages/engine/src/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
+import type { RedisClient } from '../../../src/redis/connect.ts';
+import type { SubscriberRegistry } from '../../../src/registry/subscriber.ts';
 import {
   instanceIdOf,
   ownIdOf,
   ownIdPattern,
   tenantLength,
-} from '../../../src/jobs/instance-ids.ts';
-import type { RedisClient } from '../../../src/redis/connect.ts';
-import type { SubscriberRegistry } from '../../../src/registry/subscriber.ts';
+} from '../../../src/transactions/jobs/instance-ids.ts';
 import type { createTurns } from '../../../workers/fairness.ts';
 import type { ProcessReport } from '../charts/process-report.ts';
 import type { CreateEvidence } from '../evidence/create-evidence.ts';

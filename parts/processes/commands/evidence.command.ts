@@ -1,5 +1,6 @@
 /** `paraph evidence verify`: verifies the evidence record of a process, offline. */
 import { Option } from 'commander';
+import { normaliseInstant } from '../../../packages/protocol/src/instant.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -20,7 +21,6 @@ import {
   trustDocument,
   trustFields,
 } from '../../../src/command-line/trust.ts';
-import { normaliseInstant } from '../../../src/protocol/instant.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 
 interface Flags {

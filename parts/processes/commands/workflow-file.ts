@@ -224,7 +224,9 @@ const choose = (
 const withRedis = async <T>(context: CliContext, work: (url: string) => Promise<T>): Promise<T> => {
   const { redisUrl, redisServer: command } = environmentIn(context);
   if (redisUrl !== undefined) return work(redisUrl);
-  const { RedisServerError, startEmbeddedRedis } = await import('../../../src/embedded/redis.ts');
+  const { RedisServerError, startEmbeddedRedis } = await import(
+    '../../../src/redis/embedded/redis.ts'
+  );
   const dataDir = mkdtempSync(join(tmpdir(), 'paraph-rehearsal-'));
   try {
     const redis = await startEmbeddedRedis({ command, dataDir }).catch((error: unknown) => {

@@ -11,11 +11,11 @@ import type { Chart } from '../../../packages/engine/src/chart.ts';
 import { activityOf, type Workflow } from '../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../packages/engine/src/engine.ts';
 import { pathOf } from '../../../packages/engine/src/record.ts';
+import { parseFaultLine } from '../../../packages/protocol/src/fault.ts';
 import type { AdminApiDeps } from '../../../src/console/deps.ts';
-import { parseFaultLine } from '../../../src/protocol/fault.ts';
-import { shardFor } from '../../../src/transactions/answers.ts';
 import { endingOf } from '../../../src/transactions/endings.ts';
 import { transactionOfRun } from '../../../src/transactions/ids.ts';
+import { shardFor } from '../../../src/transactions/shards.ts';
 import { serviceActivities } from '../workflows/service-activities.ts';
 
 export interface AskedTransaction {

@@ -3,7 +3,7 @@ import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { readJobName } from '../../../packages/engine/src/define.ts';
 import type { BoardQueue, ShownJob } from '../../../src/console/board/board-part.ts';
-import { isInstanceOf, ownIdOf } from '../../../src/jobs/instance-ids.ts';
+import { isInstanceOf, ownIdOf } from '../../../src/transactions/jobs/instance-ids.ts';
 import { mailWorkflowName } from '../workflows/contract.ts';
 
 /** The record of an instance of a workflow, without what applications and people have written. */

@@ -18,9 +18,8 @@ import {
   isActivity,
 } from '../../../packages/engine/src/record.ts';
 import { type Flow, type FlowNode, queuePrefix } from '../../../src/console/board/board-part.ts';
-import { shardFor } from '../../../src/transactions/answers.ts';
 import { transactionOfRun } from '../../../src/transactions/ids.ts';
-import type { Shard } from '../../../src/transactions/shards.ts';
+import { type Shard, shardFor } from '../../../src/transactions/shards.ts';
 import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
 import type { SignerContext } from '../charts/signer-contract.ts';
 import { workflowsOf } from '../queue.ts';

@@ -17,9 +17,9 @@ import {
   pathOf,
 } from '../../../packages/engine/src/record.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
+import { doneBy } from '../../../src/console/operators/audit.ts';
+import type { Role } from '../../../src/console/operators/operator.ts';
 import { seesPeople } from '../../../src/console/redaction.ts';
-import { doneBy } from '../../../src/operators/audit.ts';
-import type { Role } from '../../../src/operators/operator.ts';
 import { isStep } from '../charts/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
 import { publishProcess, type StepView } from '../charts/process-report.ts';

@@ -7,11 +7,11 @@ import type { Instance } from '../../../packages/engine/src/engine.ts';
 import { answer } from '../../../src/console/answers.ts';
 import type { ConsoleEnvironment } from '../../../src/console/deps.ts';
 import { json, optionalReasonBody, readForm, reason } from '../../../src/console/input.ts';
+import { doneBy, type NewAuditEntry, noted } from '../../../src/console/operators/audit.ts';
+import type { Operator } from '../../../src/console/operators/operator.ts';
 import { present, refuseOrder } from '../../../src/console/order-errors.ts';
 import { unknownPage } from '../../../src/console/pages/session-pages.ts';
 import { needs } from '../../../src/console/session/session.ts';
-import { doneBy, type NewAuditEntry, noted } from '../../../src/operators/audit.ts';
-import type { Operator } from '../../../src/operators/operator.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
 import {
   type WorkflowErrorName,

@@ -6,6 +6,7 @@ import type { JournalEntry } from '../../../packages/engine/src/journal.ts';
 import { wordsOf } from '../../../packages/engine/src/journal-words.ts';
 import { readAddress } from '../../../packages/engine/src/record.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
+import { includesRole } from '../../../src/console/operators/operator.ts';
 import { layOut } from '../../../src/console/pages/layout.ts';
 import {
   hasGuards,
@@ -28,8 +29,7 @@ import {
   timeOf,
 } from '../../../src/console/pages/markup.ts';
 import { type Notice, noticeBanner } from '../../../src/console/pages/notices.ts';
-import { includesRole } from '../../../src/operators/operator.ts';
-import { shownText } from '../../../src/shown-text/shown-text.js';
+import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import type { SignerView, StepView } from '../charts/process-report.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from './workflow-detail.ts';
 import { statusMark } from './workflows-page.ts';

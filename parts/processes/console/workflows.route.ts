@@ -14,13 +14,13 @@ import {
   text,
 } from '../../../src/console/input.ts';
 import { createLookUps } from '../../../src/console/look-ups.ts';
+import { doneBy, type NewAuditEntry, noted } from '../../../src/console/operators/audit.ts';
+import type { Operator } from '../../../src/console/operators/operator.ts';
 import { present, refuseOrder } from '../../../src/console/order-errors.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
 import { unknownPage } from '../../../src/console/pages/session-pages.ts';
 import { seesPeople } from '../../../src/console/redaction.ts';
 import { needs } from '../../../src/console/session/session.ts';
-import { doneBy, type NewAuditEntry, noted } from '../../../src/operators/audit.ts';
-import type { Operator } from '../../../src/operators/operator.ts';
 import type { ProcessOrder } from '../charts/process-actions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
 import { readWorkflowFilter, workflowFilter } from './filter.ts';

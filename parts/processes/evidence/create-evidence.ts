@@ -7,9 +7,12 @@
  */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
-import type { KeyCustody } from '../../../src/pki/ports.ts';
-import { verifySignature } from '../../../src/pki/verify.ts';
-import { type UpstreamTransaction, upstreamSchema } from '../../../src/protocol/outcome.ts';
+import type { KeyCustody } from '../../../packages/pki/src/ports.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
+import {
+  type UpstreamTransaction,
+  upstreamSchema,
+} from '../../../packages/protocol/src/outcome.ts';
 import { nonceOf } from '../../../src/transactions/ids.ts';
 import { completeSignature } from '../../../src/transactions/outcomes.ts';
 import type { Transactions } from '../../../src/transactions/transactions.ts';

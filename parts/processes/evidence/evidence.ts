@@ -12,7 +12,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { upstreamSchema } from '../../../src/protocol/outcome.ts';
+import { upstreamSchema } from '../../../packages/protocol/src/outcome.ts';
 
 export const evidenceType = 'paraph-evidence+jwt';
 

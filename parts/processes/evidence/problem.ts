@@ -1,5 +1,5 @@
 /** What can be wrong with an evidence record: a place, a reason, and one sentence for people. */
-import type { Verification } from '../../../src/pki/verify.ts';
+import type { Verification } from '../../../packages/pki/src/verify.ts';
 
 type SignatureReason = Extract<Verification, { readonly ok: false }>['reason'];
 

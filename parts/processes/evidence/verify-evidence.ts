@@ -20,10 +20,14 @@
 import { Buffer } from 'node:buffer';
 import { compactVerify } from 'jose';
 import { z } from 'zod';
-import { checkPath, openCertificate, openCertificates } from '../../../src/pki/certificate-path.ts';
-import { usableRoots } from '../../../src/pki/roots.ts';
-import { verifySignature } from '../../../src/pki/verify.ts';
-import { readJsonObject } from '../../../src/relying-party/token.ts';
+import {
+  checkPath,
+  openCertificate,
+  openCertificates,
+} from '../../../packages/pki/src/certificate-path.ts';
+import { usableRoots } from '../../../packages/pki/src/roots.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
+import { readJsonObject } from '../../../packages/relying-party/src/token.ts';
 import { nonceOf } from '../../../src/transactions/ids.ts';
 import { checkDefinition } from './definition-rules.ts';
 import { checkEntries } from './entry-rules.ts';

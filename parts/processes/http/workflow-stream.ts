@@ -1,8 +1,8 @@
 /** An instance of a workflow as HTTP shows it, and its changes as server-sent events. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'hono';
-import { createEventStreams, type OpenStream } from '../../../src/event-stream.ts';
 import type { HttpLog } from '../../../src/http/log.ts';
+import { createEventStreams, type OpenStream } from '../../../src/http/pages/event-stream.ts';
 import type { ProcessView } from '../charts/process-report.ts';
 import { processName } from '../workflows/stock-process.ts';
 import type { Workflows, WorkflowView } from '../workflows/workflows.ts';

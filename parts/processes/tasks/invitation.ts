@@ -3,8 +3,8 @@
  * to the page: mails are read by others on their way.
  */
 import { html } from 'hono/html';
-import type { PageLanguage } from '../../../src/languages.ts';
-import { shownText } from '../../../src/shown-text/shown-text.js';
+import type { PageLanguage } from '../../../src/http/pages/languages.ts';
+import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import type { FilledMail, FillTemplate, MailKind } from './mail-templates.ts';
 
 export interface Invitation {

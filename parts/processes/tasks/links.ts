@@ -5,9 +5,9 @@
  */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { isEqual } from '../../../packages/pki/src/is-equal.ts';
+import { createSealedTexts, deriveKey } from '../../../packages/pki/src/sealed-json.ts';
 import type { LinkTo } from '../../../src/part/rooms.ts';
-import { isEqual } from '../../../src/pki/is-equal.ts';
-import { createSealedTexts, deriveKey } from '../../../src/pki/sealed-json.ts';
 
 const contentSchema = z.tuple([z.string(), z.int()]);
 

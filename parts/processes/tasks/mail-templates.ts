@@ -9,8 +9,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { html } from 'hono/html';
-import { type PageLanguage, pageLanguages } from '../../../src/languages.ts';
-import { SettingFileError } from '../../../src/setting-file.ts';
+import { SettingFileError } from '../../../src/environment/setting-file.ts';
+import { type PageLanguage, pageLanguages } from '../../../src/http/pages/languages.ts';
 
 const placeholders = ['name', 'application', 'title', 'link'] as const;
 /** Each is one line. */

@@ -12,7 +12,7 @@ import {
   type Workflow,
 } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../../packages/engine/src/engine.ts';
-import type { EventLog } from '../../../src/logger.ts';
+import type { EventLog } from '../../../src/telemetry/logger.ts';
 import {
   mailMachine,
   mailVersion,

@@ -2,9 +2,9 @@
  * The page of one signer, and the page of a link that leads to nothing. Pure: from a model to text.
  */
 import { html } from 'hono/html';
-import type { PageLanguage } from '../../../src/languages.ts';
-import type { PageFrame } from '../../../src/pages/assets.ts';
-import { layOut, layOutWarning } from '../../../src/pages/layout.ts';
+import type { PageFrame } from '../../../src/http/pages/assets.ts';
+import type { PageLanguage } from '../../../src/http/pages/languages.ts';
+import { layOut, layOutWarning } from '../../../src/http/pages/layout.ts';
 import {
   buttonForm,
   errorSummary,
@@ -14,9 +14,9 @@ import {
   icons,
   readableNumber,
   unbroken,
-} from '../../../src/pages/markup.ts';
-import { scriptHead, waitingBlock, waitingHead } from '../../../src/pages/waiting.ts';
-import { shownText } from '../../../src/shown-text/shown-text.js';
+} from '../../../src/http/pages/markup.ts';
+import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
+import { scriptHead, waitingBlock, waitingHead } from '../../../src/http/pages/waiting.ts';
 import { maxReasonLength, type Task } from './tasks.ts';
 import { de } from './words-de.ts';
 import { en, type TaskWords } from './words-en.ts';

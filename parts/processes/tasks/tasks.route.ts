@@ -10,18 +10,18 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { toError } from '../../../packages/engine/src/redis/to-error.ts';
-import type { PageFrame } from '../../../src/pages/assets.ts';
-import { createChangeStreams } from '../../../src/pages/event-stream.ts';
-import { type Parameters, readPageForm } from '../../../src/pages/form.ts';
-import { answerJson, answerPage, goTo } from '../../../src/pages/headers.ts';
-import { chooseLanguage } from '../../../src/pages/language.ts';
+import type { PageFrame } from '../../../src/http/pages/assets.ts';
+import { createChangeStreams } from '../../../src/http/pages/change-streams.ts';
+import { type Parameters, readPageForm } from '../../../src/http/pages/form.ts';
+import { answerJson, answerPage, goTo } from '../../../src/http/pages/headers.ts';
+import { chooseLanguage } from '../../../src/http/pages/language.ts';
+import type { BodyLimits } from '../../../src/http/pages/request-body.ts';
 import {
   limitsFrom,
   type RateLimiter,
   type Source,
   takeAll,
 } from '../../../src/registry/rate-limiter.ts';
-import type { BodyLimits } from '../../../src/request-body.ts';
 import type { Link, TaskLinks } from './links.ts';
 import { type NoticeCause, type TaskView, taskNotice, taskPage } from './task-page.ts';
 import { maxReasonLength, type Task, type Tasks } from './tasks.ts';

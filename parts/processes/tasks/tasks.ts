@@ -10,7 +10,7 @@ import {
   namesIn,
   readAddress,
 } from '../../../packages/engine/src/record.ts';
-import { type PageLanguage, pageLanguages } from '../../../src/languages.ts';
+import { type PageLanguage, pageLanguages } from '../../../src/http/pages/languages.ts';
 import { endedSigner, type ProcessContext } from '../charts/process-progress.ts';
 import { publishProcess } from '../charts/process-report.ts';
 import { maxAsks, promptSeconds } from '../charts/signer.machine.ts';

@@ -1,4 +1,4 @@
-import { sharedWords } from '../../../src/pages/words.ts';
+import { sharedWords } from '../../../src/http/pages/words.ts';
 import type { TaskWords } from './words-en.ts';
 
 /** Swiss spelling: ss, never the sharp s. */

@@ -3,7 +3,7 @@
  * people stand only where no language must inflect them. Messages of three lines are a title, what
  * happened, and what to do.
  */
-import { sharedWords } from '../../../src/pages/words.ts';
+import { sharedWords } from '../../../src/http/pages/words.ts';
 
 export const en = {
   ...sharedWords.en,

@@ -1,4 +1,4 @@
-import { sharedWords } from '../../../src/pages/words.ts';
+import { sharedWords } from '../../../src/http/pages/words.ts';
 import type { TaskWords } from './words-en.ts';
 
 /** No-break spaces before two-part punctuation are escapes, so that they can be seen. */

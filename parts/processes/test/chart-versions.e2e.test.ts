@@ -5,7 +5,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AnyStateMachine, setup } from 'xstate';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
-import { StartError } from '../../../src/product/start-error.ts';
+import { StartError } from '../../../src/app/start-error.ts';
 import { startTestProduct } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { defineWorkflow } from '../workflows/index.ts';

@@ -3,7 +3,7 @@
  * (docs/queue-contract.md).
  *
  * One job for each instance. Its name is `<workflow>@<version>`, or the name alone for the latest
- * version. Its id is made by `instanceIdOf` (src/jobs/instance-ids.ts).
+ * version. Its id is made by `instanceIdOf` (src/transactions/jobs/instance-ids.ts).
  */
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 /** What must hold between the members of a definition. */
 
-import { dtbsLimit } from '../../../src/protocol/gsm.ts';
+import { dtbsLimit } from '../../../packages/protocol/src/gsm.ts';
 import { type Condition, holds, type StepFacts } from '../charts/process-plan.ts';
 import {
   longestList,

@@ -4,9 +4,9 @@
  * several.
  */
 import { z } from 'zod';
-import { profileNames } from '../../../src/protocol/requests.ts';
-import { e164 } from '../../../src/protocol/schemas/common.ts';
-import { hasTags, tagWords } from '../../../src/protocol/tags.ts';
+import { profileNames } from '../../../packages/protocol/src/requests.ts';
+import { e164 } from '../../../packages/protocol/src/schemas/common.ts';
+import { hasTags, tagWords } from '../../../packages/protocol/src/tags.ts';
 import { isSecureAddress } from '../../../src/registry/web-address.ts';
 import { weekdays } from '../charts/allowed-hours.ts';
 import type { Condition } from '../charts/process-plan.ts';

@@ -2,7 +2,7 @@
  * Times in definitions: ISO 8601 durations whose length does not depend on the calendar, and
  * date-times.
  */
-import { normaliseInstant } from '../../../src/protocol/instant.ts';
+import { normaliseInstant } from '../../../packages/protocol/src/instant.ts';
 
 export const minDurationMs = 1000;
 export const maxDurationMs = 366 * 86_400_000;

@@ -16,8 +16,13 @@
  * HTTP counts at once, any other from its first turn on.
  */
 import type { Queue } from 'bullmq';
-import { isInstanceOf, ownPartOf, tenantLength, tenantOf } from '../../../src/jobs/instance-ids.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
+import {
+  isInstanceOf,
+  ownPartOf,
+  tenantLength,
+  tenantOf,
+} from '../../../src/transactions/jobs/instance-ids.ts';
 import { statuses, type WorkflowStatus } from './contract.ts';
 import { maxPeople } from './definition.ts';
 import { processName } from './stock-process.ts';

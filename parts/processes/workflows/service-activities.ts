@@ -10,7 +10,7 @@
  */
 
 import { providedActivity } from '../../../packages/engine/src/define.ts';
-import type { ReceiptOutcome } from '../../../src/protocol/outcome.ts';
+import type { ReceiptOutcome } from '../../../packages/protocol/src/outcome.ts';
 import type { NotSigned, Signed } from '../charts/signer-contract.ts';
 
 /** What a person is asked to sign. */

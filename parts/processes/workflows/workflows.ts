@@ -27,7 +27,7 @@ import {
   ownIdOf,
   ownIdPattern,
   tenantPrefixOf,
-} from '../../../src/jobs/instance-ids.ts';
+} from '../../../src/transactions/jobs/instance-ids.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import { workflowsOf } from '../queue.ts';
 import { mailWorkflowName, type WorkflowStatus, workflowDataSchema } from './contract.ts';

@@ -11,9 +11,9 @@
  */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { Role } from '../../operators/operator.ts';
 import { answer, refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import type { Role } from '../operators/operator.ts';
 import { seesPeople } from '../redaction.ts';
 import type { Details } from '../transaction-detail.ts';
 import type { Flow } from './board-part.ts';

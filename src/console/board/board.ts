@@ -5,9 +5,9 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { Hono } from 'hono';
-import type { Role } from '../../operators/operator.ts';
 import { bulkQueueName, queuesIn } from '../../transactions/shards.ts';
 import type { ConsoleDeps } from '../deps.ts';
+import type { Role } from '../operators/operator.ts';
 import { type BoardQueue, queuePrefix, transactionPageOf } from './board-part.ts';
 import { redactJob } from './shown-job.ts';
 

@@ -5,10 +5,10 @@
  */
 import type { Job } from 'bullmq';
 import { z } from 'zod';
-import { rowOf } from '../../history/row.ts';
-import type { Role } from '../../operators/operator.ts';
-import { faultLine, faultTable, parseFaultLine } from '../../protocol/fault.ts';
+import { faultLine, faultTable, parseFaultLine } from '../../../packages/protocol/src/fault.ts';
 import { signatureQueueName } from '../../transactions/contract.ts';
+import { rowOf } from '../../transactions/history/row.ts';
+import type { Role } from '../operators/operator.ts';
 import { seesPeople, shownNumber, shownRow } from '../redaction.ts';
 import type { BoardQueue, ShownJob } from './board-part.ts';
 

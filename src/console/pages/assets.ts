@@ -1,7 +1,7 @@
 /** Style sheet, script and icon. */
 import { readFileSync } from 'node:fs';
-import { createAssets } from '../../pages/assets.ts';
-import { icon, type Schemes, themeCss } from '../../theme.ts';
+import { createAssets } from '../../http/pages/assets.ts';
+import { icon, type Schemes, themeCss } from '../../http/pages/theme.ts';
 
 /** Colours that only the console has. */
 const own: Schemes = {

@@ -1,8 +1,8 @@
 /** The audit log. */
 import { html } from 'hono/html';
-import type { AuditAction, AuditEntry, AuditPage } from '../../operators/audit.ts';
 import type { ConsoleSession } from '../deps.ts';
 import type { FilterForm } from '../filter.ts';
+import type { AuditAction, AuditEntry, AuditPage } from '../operators/audit.ts';
 import type { Frame } from '../part.ts';
 import { createFields, filterForm } from './filter-form.ts';
 import { layOut } from './layout.ts';

@@ -1,9 +1,9 @@
 /** The frame of every page. Pages work without the script, which only updates them. */
 import { html, raw } from 'hono/html';
-import { includesRole } from '../../operators/operator.ts';
-import { headStart } from '../../pages/layout.ts';
-import { flourish } from '../../theme.ts';
+import { headStart } from '../../http/pages/layout.ts';
+import { flourish } from '../../http/pages/theme.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { includesRole } from '../operators/operator.ts';
 import type { Section } from '../part.ts';
 import { iconAddress, scriptAddress, stylesheetAddress } from './assets.ts';
 import { csrfField, type Html, nothing, timesIn } from './markup.ts';

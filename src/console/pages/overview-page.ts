@@ -4,8 +4,8 @@
  * transaction has two.
  */
 import { html } from 'hono/html';
-import type { Overview, OverviewPart } from '../../history/overview.ts';
-import type { ProcessReport } from '../../history/processes.ts';
+import type { Overview, OverviewPart } from '../../transactions/history/overview.ts';
+import type { ProcessReport } from '../../transactions/history/processes.ts';
 import { type Clock, clockOf } from '../clock.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { fieldTime } from '../filter.ts';

@@ -1,9 +1,9 @@
 /** The plan of a bulk: counts, people, left out transactions, and the order form. */
 import { html } from 'hono/html';
-import { secondsOfOne } from '../../operators/prompt-limit.ts';
-import type { BulkKind, ReplayPlan } from '../../operators/replays.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { type FilterForm, filterWords } from '../filter.ts';
+import { secondsOfOne } from '../operators/prompt-limit.ts';
+import type { BulkKind, ReplayPlan } from '../operators/replays.ts';
 import { orderErrors } from '../order-errors.ts';
 import type { ShownPlan } from '../redaction.ts';
 import { layOut } from './layout.ts';

@@ -1,6 +1,6 @@
 /** Refused requests: counts by application and reason, and the latest requests. */
 import { html } from 'hono/html';
-import type { Refusals } from '../../history/refusals.ts';
+import type { Refusals } from '../../transactions/history/refusals.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
 import { cardTable, count, type Html, nothing, queryOf, timeOf } from './markup.ts';

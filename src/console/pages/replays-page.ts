@@ -1,15 +1,10 @@
 /** Bulk replays and bulk cancels: the list, and the progress of one. */
 import { html } from 'hono/html';
-import {
-  type BulkProgress,
-  type BulkReport,
-  failedIn,
-  isOver,
-} from '../../operators/bulk-report.ts';
-import { includesRole } from '../../operators/operator.ts';
-import type { BulkKind } from '../../operators/replays.ts';
-import { type FaultCode, faultTable, isFaultCode } from '../../protocol/fault.ts';
+import { type FaultCode, faultTable, isFaultCode } from '../../../packages/protocol/src/fault.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
+import { includesRole } from '../operators/operator.ts';
+import type { BulkKind } from '../operators/replays.ts';
 import { seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {

@@ -1,9 +1,9 @@
 /** The login, and the pages for errors. */
 import { html } from 'hono/html';
-import type { LoginProblem } from '../../console-login/login-problem.ts';
-import type { LoginWay } from '../../operators/pending-logins.ts';
-import type { OpenidProviderSettings, ProviderPerson } from '../../operators/provider-people.ts';
 import type { ConsoleSession } from '../deps.ts';
+import type { LoginProblem } from '../login/login-problem.ts';
+import type { LoginWay } from '../operators/pending-logins.ts';
+import type { OpenidProviderSettings, ProviderPerson } from '../operators/provider-people.ts';
 import { layOut } from './layout.ts';
 import { banner, csrfField, type Html, nothing, options } from './markup.ts';
 

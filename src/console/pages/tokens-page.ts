@@ -1,8 +1,8 @@
 /** The page of bearer tokens: the user's own, for an admin all. */
 import { html } from 'hono/html';
-import { includesRole, type Role } from '../../operators/operator.ts';
-import { type IssuedToken, maxTokens, type TokenView } from '../../operators/tokens.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { includesRole, type Role } from '../operators/operator.ts';
+import { type IssuedToken, maxTokens, type TokenView } from '../operators/tokens.ts';
 import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
 import {

@@ -1,9 +1,9 @@
 /** One transaction: statechart, timeline, request, outcome and actions. */
 
 import { html } from 'hono/html';
-import { includesRole } from '../../operators/operator.ts';
-import { shownText } from '../../shown-text/shown-text.js';
+import { shownText } from '../../http/pages/shown-text/shown-text.js';
 import type { ConsoleSession } from '../deps.ts';
+import { includesRole } from '../operators/operator.ts';
 import { orderErrors } from '../order-errors.ts';
 import type { Frame } from '../part.ts';
 import { isSecretText } from '../redaction.ts';

@@ -1,12 +1,12 @@
 /** The list of transactions with its filter. */
 import { html } from 'hono/html';
-import { includesRole } from '../../operators/operator.ts';
-import type { BulkKind } from '../../operators/replays.ts';
-import { faultCodes, faultTable } from '../../protocol/fault.ts';
-import { profileNames } from '../../protocol/requests.ts';
+import { faultCodes, faultTable } from '../../../packages/protocol/src/fault.ts';
+import { profileNames } from '../../../packages/protocol/src/requests.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { maxExported } from '../export.ts';
 import { type ReadFilter, states } from '../filter.ts';
+import { includesRole } from '../operators/operator.ts';
+import type { BulkKind } from '../operators/replays.ts';
 import { type ShownRow, seesPeople } from '../redaction.ts';
 import { createFields, filterForm, listOf } from './filter-form.ts';
 import { layOut } from './layout.ts';

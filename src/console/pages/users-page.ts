@@ -1,8 +1,8 @@
 /** The users of the console, for admins. */
 import { html } from 'hono/html';
-import { roles } from '../../operators/operator.ts';
-import type { User, UserError } from '../../operators/users.ts';
 import type { ConsoleSession } from '../deps.ts';
+import { roles } from '../operators/operator.ts';
+import type { User, UserError } from '../operators/users.ts';
 import { confirmPage } from './confirm-page.ts';
 import { layOut } from './layout.ts';
 import {

@@ -11,9 +11,13 @@
  * person. An answer to another login changes nothing, so that no link can end a login.
  */
 import { type Context, Hono } from 'hono';
-import type { CodeLogin } from '../../console-login/code-login.ts';
-import { loginProblems } from '../../console-login/login-problem.ts';
-import { providerCallbackPath } from '../../console-login/provider-login.ts';
+import { readOrigin } from '../../http/pages/form.ts';
+import { consoleCallbackPath } from '../../registry/console-client.ts';
+import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
+import { readForm } from '../input.ts';
+import type { CodeLogin } from '../login/code-login.ts';
+import { loginProblems } from '../login/login-problem.ts';
+import { providerCallbackPath } from '../login/provider-login.ts';
 import {
   endedLoginCookie,
   endedSessionCookie,
@@ -21,13 +25,9 @@ import {
   readLoginCookie,
   readSessionCookie,
   sessionCookie,
-} from '../../operators/cookie.ts';
-import type { LoginResult } from '../../operators/logins.ts';
-import { type LoginWay, loginWays, pendingLoginSeconds } from '../../operators/pending-logins.ts';
-import { readOrigin } from '../../pages/form.ts';
-import { consoleCallbackPath } from '../../registry/console-client.ts';
-import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
-import { readForm } from '../input.ts';
+} from '../operators/cookie.ts';
+import type { LoginResult } from '../operators/logins.ts';
+import { type LoginWay, loginWays, pendingLoginSeconds } from '../operators/pending-logins.ts';
 import { queryOf } from '../pages/markup.ts';
 import {
   enteredPage,

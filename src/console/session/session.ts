@@ -6,14 +6,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
-import { readSessionCookie } from '../../operators/cookie.ts';
-import { includesRole, type Role } from '../../operators/operator.ts';
-import { usualView } from '../../operators/views.ts';
-import { pageHeaders } from '../../pages/headers.ts';
+import { pageHeaders } from '../../http/pages/headers.ts';
 import { refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment, ConsoleSession } from '../deps.ts';
 import { readForm } from '../input.ts';
 import { demanding } from '../openapi.ts';
+import { readSessionCookie } from '../operators/cookie.ts';
+import { includesRole, type Role } from '../operators/operator.ts';
+import { usualView } from '../operators/views.ts';
 import { queryOf } from '../pages/markup.ts';
 import { forbiddenPage } from '../pages/session-pages.ts';
 

@@ -6,11 +6,11 @@
  * that the configuration accepts, and the numbers are robots of the sandbox: what is shown can be
  * sent as it stands.
  */
-import { approvalMimeType } from '../../protocol/approval.ts';
-import { type Fault, fault } from '../../protocol/fault.ts';
-import { createProtocol, type Operation } from '../../protocol/parse.ts';
-import type { Caller } from '../../protocol/requests.ts';
-import type { ProtocolRules } from '../../protocol/rules.ts';
+import { approvalMimeType } from '../../../packages/protocol/src/approval.ts';
+import { type Fault, fault } from '../../../packages/protocol/src/fault.ts';
+import { createProtocol, type Operation } from '../../../packages/protocol/src/parse.ts';
+import type { Caller } from '../../../packages/protocol/src/requests.ts';
+import type { ProtocolRules } from '../../../packages/protocol/src/rules.ts';
 import { profilesOf } from '../../registry/profile-selection.ts';
 import { testUsers } from '../../registry/test-users.ts';
 import type { SignedView, TransactionView } from '../../transactions/outcomes.ts';

@@ -2,7 +2,7 @@
  * What to know before the first call, and what to do with a signature: Markdown, for the
  * description of the OpenAPI document.
  */
-import type { ProtocolRules } from '../../protocol/rules.ts';
+import type { ProtocolRules } from '../../../packages/protocol/src/rules.ts';
 import type { DescribedPart } from './described-part.ts';
 import { chapter, table } from './markdown.ts';
 

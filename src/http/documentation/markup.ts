@@ -1,6 +1,6 @@
 /** The frame of the small pages. Everything that is put into a template is escaped by it. */
 import { html, raw } from 'hono/html';
-import { flourish, icon, themeCss } from '../../theme.ts';
+import { flourish, icon, themeCss } from '../pages/theme.ts';
 
 export type Html = ReturnType<typeof html>;
 

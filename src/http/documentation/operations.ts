@@ -5,12 +5,24 @@
  * Source: interface section 4.
  */
 import type { z } from 'zod';
-import type { Operation } from '../../protocol/parse.ts';
-import type { ProtocolRules } from '../../protocol/rules.ts';
-import { profileRequestSchema, profileResponseSchema } from '../../protocol/schemas/profile.ts';
-import { receiptRequestSchema, receiptResponseSchema } from '../../protocol/schemas/receipt.ts';
-import { signatureRequestSchema, signatureResponseSchema } from '../../protocol/schemas/sign.ts';
-import { statusRequestSchema, statusResponseSchema } from '../../protocol/schemas/status.ts';
+import type { Operation } from '../../../packages/protocol/src/parse.ts';
+import type { ProtocolRules } from '../../../packages/protocol/src/rules.ts';
+import {
+  profileRequestSchema,
+  profileResponseSchema,
+} from '../../../packages/protocol/src/schemas/profile.ts';
+import {
+  receiptRequestSchema,
+  receiptResponseSchema,
+} from '../../../packages/protocol/src/schemas/receipt.ts';
+import {
+  signatureRequestSchema,
+  signatureResponseSchema,
+} from '../../../packages/protocol/src/schemas/sign.ts';
+import {
+  statusRequestSchema,
+  statusResponseSchema,
+} from '../../../packages/protocol/src/schemas/status.ts';
 
 export interface DescribedOperation {
   readonly summary: string;

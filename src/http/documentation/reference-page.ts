@@ -6,7 +6,7 @@
  * off here (fonts, telemetry, its chat and its app) and forbidden by the policy of the page.
  */
 import { html, raw } from 'hono/html';
-import { codeColours, themeCss } from '../../theme.ts';
+import { codeColours, themeCss } from '../pages/theme.ts';
 import { type Html, iconAddress } from './markup.ts';
 
 const title = 'Paraph · mobile signature interface';

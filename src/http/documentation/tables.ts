@@ -3,10 +3,10 @@
  * and the sandbox's numbers. Which device a profile leads to is not retold but asked of the code
  * that chooses it.
  */
-import { faultCodes, faultTable } from '../../protocol/fault.ts';
-import { profileNames, type ServiceName } from '../../protocol/requests.ts';
-import type { ProtocolRules } from '../../protocol/rules.ts';
-import { profileUriText, servicesByUri } from '../../protocol/uris.ts';
+import { faultCodes, faultTable } from '../../../packages/protocol/src/fault.ts';
+import { profileNames, type ServiceName } from '../../../packages/protocol/src/requests.ts';
+import type { ProtocolRules } from '../../../packages/protocol/src/rules.ts';
+import { profileUriText, servicesByUri } from '../../../packages/protocol/src/uris.ts';
 import { chooseMethod } from '../../registry/profile-selection.ts';
 import { isSimulated, type Sscd, type Subscriber } from '../../registry/subscriber.ts';
 import { testUsers } from '../../registry/test-users.ts';

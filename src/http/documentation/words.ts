@@ -1,6 +1,6 @@
 /** What codes, profiles and services mean to callers. Backticks mean code. */
-import type { FaultCode } from '../../protocol/fault.ts';
-import type { ProfileName, ServiceName } from '../../protocol/requests.ts';
+import type { FaultCode } from '../../../packages/protocol/src/fault.ts';
+import type { ProfileName, ServiceName } from '../../../packages/protocol/src/requests.ts';
 
 export const profileWords: Readonly<Record<ProfileName, string>> = {
   'Any-LoA4': 'Whatever the person has; the SIM first.',

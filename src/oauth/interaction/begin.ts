@@ -5,8 +5,8 @@
  */
 
 import { createHmac, randomInt } from 'node:crypto';
-import { isEqual } from '../../pki/is-equal.ts';
-import { randomBytesOf } from '../../pki/random.ts';
+import { isEqual } from '../../../packages/pki/src/is-equal.ts';
+import { randomBytesOf } from '../../../packages/pki/src/random.ts';
 import type { OauthDeps } from '../deps.ts';
 import { soonSeconds } from '../limits.ts';
 import { traceOf } from '../logins.ts';

@@ -8,8 +8,9 @@
  *
  * Stored: kind `login`, by the uid of the interaction, until that ends.
  */
-import type { PageLanguage } from '../../languages.ts';
-import type { Fault } from '../../protocol/fault.ts';
+
+import type { Fault } from '../../../packages/protocol/src/fault.ts';
+import type { PageLanguage } from '../../http/pages/languages.ts';
 import type { SealedStore } from '../../redis/sealed-store.ts';
 import type { JoinedPhone, SignedEnding } from '../evidence.ts';
 import type { LoginError } from '../login-failures.ts';

@@ -1,6 +1,6 @@
 /** The state of a login: computed from its facts, its transaction and the time. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Fault, fault } from '../../protocol/fault.ts';
+import { type Fault, fault } from '../../../packages/protocol/src/fault.ts';
 import type { OauthDeps } from '../deps.ts';
 import type { LoginEvidence } from '../evidence.ts';
 import { codeLifeMs, maxGuesses, startTimeoutMs } from './begin.ts';

@@ -1,6 +1,6 @@
 /** From the state of a login to what the page shows. Pure. */
 
-import type { FormTarget } from '../../pages/markup.ts';
+import type { FormTarget } from '../../http/pages/markup.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import { findFailureCause } from '../login-failures.ts';
 import { traceOf } from '../logins.ts';

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InteractionResults, Provider } from 'oidc-provider';
-import type { PageLanguage } from '../../languages.ts';
-import { chooseLanguage } from '../../pages/language.ts';
+import { chooseLanguage } from '../../http/pages/language.ts';
+import type { PageLanguage } from '../../http/pages/languages.ts';
 import type { AcrValue, OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { parseAcrValues } from '../evidence.ts';

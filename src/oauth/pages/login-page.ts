@@ -1,7 +1,7 @@
 /** The pages of a login. Pure: from a model to text. */
 import { html } from 'hono/html';
-import type { PageFrame } from '../../pages/assets.ts';
-import { layOut, layOutWarning } from '../../pages/layout.ts';
+import type { PageFrame } from '../../http/pages/assets.ts';
+import { layOut, layOutWarning } from '../../http/pages/layout.ts';
 import {
   buttonForm,
   errorSummary,
@@ -11,8 +11,8 @@ import {
   reference,
   spelled,
   unbroken,
-} from '../../pages/markup.ts';
-import { waitingBlock, waitingHead } from '../../pages/waiting.ts';
+} from '../../http/pages/markup.ts';
+import { waitingBlock, waitingHead } from '../../http/pages/waiting.ts';
 import { numberPage } from './number-page.ts';
 import { wordsOf } from './page.ts';
 import type { LoginView, ViewOf } from './views.ts';

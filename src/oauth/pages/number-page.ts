@@ -4,8 +4,8 @@
  * a link preview must not make a phone ring.
  */
 import { html } from 'hono/html';
-import type { PageFrame } from '../../pages/assets.ts';
-import { layOut } from '../../pages/layout.ts';
+import type { PageFrame } from '../../http/pages/assets.ts';
+import { layOut } from '../../http/pages/layout.ts';
 import {
   buttonForm,
   errorSummary,
@@ -14,8 +14,8 @@ import {
   icons,
   readableNumber,
   unbroken,
-} from '../../pages/markup.ts';
-import { scriptHead } from '../../pages/waiting.ts';
+} from '../../http/pages/markup.ts';
+import { scriptHead } from '../../http/pages/waiting.ts';
 import { wordsOf } from './page.ts';
 import type { NumberError, ViewOf } from './views.ts';
 import type { Words } from './words-en.ts';

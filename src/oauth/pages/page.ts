@@ -1,9 +1,9 @@
 /** The words of the pages, and the pages outside a login. */
 import { html, raw } from 'hono/html';
-import type { PageLanguage } from '../../languages.ts';
-import type { PageFrame } from '../../pages/assets.ts';
-import { layOut, layOutWarning } from '../../pages/layout.ts';
-import { icons, reference } from '../../pages/markup.ts';
+import type { PageFrame } from '../../http/pages/assets.ts';
+import type { PageLanguage } from '../../http/pages/languages.ts';
+import { layOut, layOutWarning } from '../../http/pages/layout.ts';
+import { icons, reference } from '../../http/pages/markup.ts';
 import type { OauthTenant } from '../../registry/oauth-client.ts';
 import type { Notice } from './views.ts';
 import { de } from './words-de.ts';

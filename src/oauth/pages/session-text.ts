@@ -2,8 +2,9 @@
  * What the phone shows for a login. A line without its value (no number to match, no code to
  * compare) is left out. A number without a place in the text is added at the end.
  */
-import type { PageLanguage } from '../../languages.ts';
-import { dtbsLimit } from '../../protocol/gsm.ts';
+
+import { dtbsLimit } from '../../../packages/protocol/src/gsm.ts';
+import type { PageLanguage } from '../../http/pages/languages.ts';
 import { fillPlaceholders } from '../../registry/login-text.ts';
 import type { LoginText } from '../../registry/oauth-client.ts';
 

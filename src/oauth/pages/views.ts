@@ -1,5 +1,5 @@
 /** What a page is made from; nothing about its style or words. */
-import type { FormTarget } from '../../pages/markup.ts';
+import type { FormTarget } from '../../http/pages/markup.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Words } from './words-en.ts';
 

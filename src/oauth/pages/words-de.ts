@@ -1,4 +1,4 @@
-import { sharedWords } from '../../pages/words.ts';
+import { sharedWords } from '../../http/pages/words.ts';
 import type { Words } from './words-en.ts';
 
 /** Swiss spelling: ss, never the sharp s. */

@@ -1,4 +1,4 @@
-import { sharedWords } from '../../pages/words.ts';
+import { sharedWords } from '../../http/pages/words.ts';
 
 /**
  * The texts of the pages, and the type of the other languages. A client's name, or `someClient`,

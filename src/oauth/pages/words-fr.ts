@@ -1,4 +1,4 @@
-import { sharedWords } from '../../pages/words.ts';
+import { sharedWords } from '../../http/pages/words.ts';
 import type { Words } from './words-en.ts';
 
 /** No-break spaces before two-part punctuation are escapes, so that they can be seen. */

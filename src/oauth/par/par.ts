@@ -8,11 +8,11 @@
  */
 import { type Context, Hono } from 'hono';
 import { isRedisAway, toError } from '../../../packages/engine/src/redis/to-error.ts';
-import type { Parameters } from '../../pages/form.ts';
-import { randomBytesOf } from '../../pki/random.ts';
+import { randomBytesOf } from '../../../packages/pki/src/random.ts';
+import type { Parameters } from '../../http/pages/form.ts';
+import { readBody } from '../../http/pages/request-body.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import { readBody } from '../../request-body.ts';
 import type { Environment, OauthDeps } from '../deps.ts';
 import { type DpopProof, isFirstUse, readProof } from '../dpop-proof.ts';
 import { createIdentify } from '../identify.ts';

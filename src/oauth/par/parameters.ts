@@ -9,8 +9,8 @@
  * sections 4.5 and 5.6.
  */
 
-import type { Parameters, parseForm } from '../../pages/form.ts';
-import { dtbsLimit } from '../../protocol/gsm.ts';
+import { dtbsLimit } from '../../../packages/protocol/src/gsm.ts';
+import type { Parameters, parseForm } from '../../http/pages/form.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
 import { isRegistered } from '../../registry/web-address.ts';
 import { parseLoginHint } from '../login-hint.ts';

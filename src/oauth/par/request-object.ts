@@ -6,7 +6,7 @@
  * Source: RFC 9101 4, 6 and 10.8; RFC 9126 3.
  */
 import { errors, type JWTPayload } from 'jose';
-import type { Parameters } from '../../pages/form.ts';
+import type { Parameters } from '../../http/pages/form.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import { verifyClientJwt } from '../client-jwt.ts';
 import { keptParameters } from './parameters.ts';

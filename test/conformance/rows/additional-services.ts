@@ -55,7 +55,7 @@ export const additionalServicesRows: readonly Row[] = [
     source: 'wire facts: additional services',
     rule: 'A request may add a GeoFencingRequest, with lower-case members.',
     tests: [
-      'test/protocol/sign.test.ts › the sample > becomes a request',
+      'packages/protocol/test/sign.test.ts › the sample > becomes a request',
       'test/http/additional-services.test.ts › geofencing > whose policy is violated is fault 450: %o',
     ],
   },
@@ -63,15 +63,15 @@ export const additionalServicesRows: readonly Row[] = [
     id: 'wire-additional-services-7',
     source: 'wire facts: additional services',
     rule: 'A GeoFencingRequest may be absent.',
-    tests: ['test/protocol/services.test.ts › geofencing > may come without a policy'],
+    tests: ['packages/protocol/test/services.test.ts › geofencing > may come without a policy'],
   },
   {
     id: 'wire-additional-services-8',
     source: 'wire facts: additional services',
     rule: 'Members of a GeoFencingRequest may be null.',
     tests: [
-      'test/protocol/services.test.ts › geofencing > takes null, an empty text and zero for no bound',
-      'test/protocol/members.test.ts › %s: %s > may be absent or null',
+      'packages/protocol/test/services.test.ts › geofencing > takes null, an empty text and zero for no bound',
+      'packages/protocol/test/members.test.ts › %s: %s > may be absent or null',
     ],
   },
   {
@@ -142,7 +142,7 @@ export const additionalServicesRows: readonly Row[] = [
     rule: 'app2app is for asynch mode only; in synch mode it is fault 101.',
     tests: [
       'test/http/additional-services.test.ts › app2app > is fault 101 in synch mode',
-      'test/protocol/services.test.ts › app2app > in synch mode is a fault 101',
+      'packages/protocol/test/services.test.ts › app2app > in synch mode is a fault 101',
     ],
   },
   {

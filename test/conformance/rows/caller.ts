@@ -10,7 +10,7 @@ export const callerRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'An Instant has a zone.',
     tests: [
-      'test/protocol/instant.test.ts › an instant > %j is none',
+      'packages/protocol/test/instant.test.ts › an instant > %j is none',
       'test/http/sign.test.ts › a request > with the Instant %s, without zone or no date-time at all, is fault 101',
     ],
   },
@@ -19,7 +19,7 @@ export const callerRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'An Instant may have a fraction of a second or none.',
     tests: [
-      'test/protocol/instant.test.ts › an instant > %s is normalised to %s',
+      'packages/protocol/test/instant.test.ts › an instant > %s is normalised to %s',
       'test/http/sign.test.ts › a request > may write its Instant %s',
     ],
   },
@@ -70,7 +70,7 @@ export const callerRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'An MSISDN is E.164, and its plus sign is optional.',
     tests: [
-      'test/protocol/sign.test.ts › MSISDN > may be %s',
+      'packages/protocol/test/sign.test.ts › MSISDN > may be %s',
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
     ],
   },
@@ -97,7 +97,7 @@ export const callerRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'An MSISDN that is not E.164 is fault 101 with the Detail Illegal msisdn, in every request that has one.',
     tests: [
-      'test/protocol/sign.test.ts › MSISDN > that is %j is a fault 101 Illegal msisdn',
+      'packages/protocol/test/sign.test.ts › MSISDN > that is %j is a fault 101 Illegal msisdn',
       'test/http/sign.test.ts › a request > with the MSISDN %s, not E.164, is fault 101 Illegal msisdn',
     ],
   },
@@ -108,7 +108,7 @@ export const callerRows: readonly Row[] = [
     tests: [
       'test/http/sign.test.ts › a request > may have an AP_TransID of 64 characters',
       'test/http/sign.test.ts › a request > with the AP_TransID %s, too long or no name, is fault 101',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -117,15 +117,15 @@ export const callerRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'An AP_TransID is an XML NCName of ASCII characters; one that begins with a digit or has a colon, as clients in use send, passes too.',
     tests: [
-      'test/protocol/sign.test.ts › AP_TransID > may be the NCName %s',
-      'test/protocol/sign.test.ts › AP_TransID > may be %s, which is no NCName',
-      'test/protocol/sign.test.ts › AP_TransID > that is %j is a fault 101',
+      'packages/protocol/test/sign.test.ts › AP_TransID > may be the NCName %s',
+      'packages/protocol/test/sign.test.ts › AP_TransID > may be %s, which is no NCName',
+      'packages/protocol/test/sign.test.ts › AP_TransID > that is %j is a fault 101',
     ],
   },
   {
     id: 'wire-requests-27',
     source: 'wire facts: requests',
     rule: 'An AP_TransID of 39 characters, as real clients send, is accepted.',
-    tests: ['test/protocol/sign.test.ts › AP_TransID > may be the NCName %s'],
+    tests: ['packages/protocol/test/sign.test.ts › AP_TransID > may be the NCName %s'],
   },
 ];

@@ -9,7 +9,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     tests: [
       'test/http/sign.test.ts › a request > with DataToBeSigned of the greatest length is signed: %s',
       'test/http/sign.test.ts › a request > with DataToBeSigned that is longer is fault 103: %s',
-      'test/protocol/gsm.test.ts › GSM 03.38 > has the 127 characters of the default alphabet and the 10 of the extension table',
+      'packages/protocol/test/gsm.test.ts › GSM 03.38 > has the 127 characters of the default alphabet and the 10 of the extension table',
     ],
   },
   {
@@ -19,7 +19,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     tests: [
       'test/http/sign.test.ts › a request > with DataToBeSigned of the greatest length is signed: %s',
       'test/http/sign.test.ts › a request > with DataToBeSigned that is longer is fault 103: %s',
-      'test/protocol/gsm.test.ts › GSM 03.38 > allows 119 characters of %j',
+      'packages/protocol/test/gsm.test.ts › GSM 03.38 > allows 119 characters of %j',
     ],
   },
   {
@@ -28,7 +28,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     rule: 'The Encoding of DataToBeSigned is UTF-8, else fault 107.',
     tests: [
       'test/http/sign.test.ts › a request > with DataToBeSigned.%s %s is fault 107',
-      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
+      'packages/protocol/test/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
     ],
   },
   {
@@ -37,7 +37,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     rule: 'The MimeType of DataToBeSigned is text/plain or that of a transaction approval, else fault 107.',
     tests: [
       'test/http/sign.test.ts › a request > with DataToBeSigned.%s %s is fault 107',
-      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
+      'packages/protocol/test/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
     ],
   },
   {
@@ -62,7 +62,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     rule: 'A transaction approval is for Device-LoA4 only.',
     tests: [
       'test/http/signature.test.ts › a transaction approval > is for Device-LoA4 only, else fault 107',
-      'test/protocol/approval.test.ts › a transaction approval > with profile %s is a fault 107',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with profile %s is a fault 107',
     ],
   },
   {
@@ -70,7 +70,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'The Data of a transaction approval is JSON text with type and dtbd, an array of key and value.',
     tests: [
-      'test/protocol/approval.test.ts › a transaction approval > with %s is a fault 101',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with %s is a fault 101',
       'test/http/signature.test.ts › a transaction approval > with %s is refused',
     ],
   },
@@ -79,8 +79,8 @@ export const dataToBeSignedRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'The type of a transaction approval has 100 bytes at most.',
     tests: [
-      'test/protocol/approval.test.ts › a transaction approval > may use every limit to the full',
-      'test/protocol/approval.test.ts › a transaction approval > with %s is a fault 103',
+      'packages/protocol/test/approval.test.ts › a transaction approval > may use every limit to the full',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with %s is a fault 103',
     ],
   },
   {
@@ -88,8 +88,8 @@ export const dataToBeSignedRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'A transaction approval has 20 pairs at most.',
     tests: [
-      'test/protocol/approval.test.ts › a transaction approval > may use every limit to the full',
-      'test/protocol/approval.test.ts › a transaction approval > with %s is a fault 103',
+      'packages/protocol/test/approval.test.ts › a transaction approval > may use every limit to the full',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with %s is a fault 103',
     ],
   },
   {
@@ -97,8 +97,8 @@ export const dataToBeSignedRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'A key of a transaction approval has 100 bytes at most.',
     tests: [
-      'test/protocol/approval.test.ts › a transaction approval > may use every limit to the full',
-      'test/protocol/approval.test.ts › a transaction approval > with %s is a fault 103',
+      'packages/protocol/test/approval.test.ts › a transaction approval > may use every limit to the full',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with %s is a fault 103',
     ],
   },
   {
@@ -106,8 +106,8 @@ export const dataToBeSignedRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'The values of a transaction approval have 2000 bytes at most, taken together.',
     tests: [
-      'test/protocol/approval.test.ts › a transaction approval > may use every limit to the full',
-      'test/protocol/approval.test.ts › a transaction approval > with %s is a fault 103',
+      'packages/protocol/test/approval.test.ts › a transaction approval > may use every limit to the full',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with %s is a fault 103',
     ],
   },
   {
@@ -116,7 +116,7 @@ export const dataToBeSignedRows: readonly Row[] = [
     rule: 'What is signed of a transaction approval is JSON of format_version 1 and of content_string, the dtbd array as JSON text.',
     tests: [
       'test/http/signature.test.ts › a transaction approval > is signed as format_version 1 and the dtbd array as JSON text',
-      'test/protocol/approval.test.ts › a transaction approval > has the canonical form of the published example',
+      'packages/protocol/test/approval.test.ts › a transaction approval > has the canonical form of the published example',
     ],
   },
   {
@@ -124,8 +124,8 @@ export const dataToBeSignedRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'A text, an approval or a receipt with Unicode tags, which no screen shows, is fault 107 (chosen here: nothing says what happens).',
     tests: [
-      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > %s with Unicode tags, which nobody sees, is a fault 107',
-      'test/protocol/approval.test.ts › a transaction approval > with Unicode tags in a %s is a fault 107',
+      'packages/protocol/test/data-to-be-signed.test.ts › DataToBeSigned > %s with Unicode tags, which nobody sees, is a fault 107',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with Unicode tags in a %s is a fault 107',
     ],
   },
 ];

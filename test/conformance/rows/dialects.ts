@@ -35,8 +35,8 @@ export const dialectsRows: readonly Row[] = [
     rule: 'Path and fragment carry the meaning, so a path is known under every accepted authority and no other path under any.',
     tests: [
       'test/conformance/dialects.test.ts › the accepted authorities > are both spellings of both hosts unless others are configured: %s',
-      'test/protocol/services.test.ts › AdditionalServices > that are %s are a fault 101',
-      'test/protocol/sign.test.ts › SignatureProfile > that is %s is a fault 109',
+      'packages/protocol/test/services.test.ts › AdditionalServices > that are %s are a fault 101',
+      'packages/protocol/test/sign.test.ts › SignatureProfile > that is %s is a fault 109',
     ],
   },
 ];

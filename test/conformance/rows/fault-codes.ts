@@ -50,8 +50,8 @@ export const faultCodesRows: readonly Row[] = [
     rule: '103 is WRONG_DATA_LENGTH of the Sender, for data that is too long; its Detail tells the limit and its kind.',
     tests: [
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
-      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > of %s is a fault 103',
-      'test/protocol/approval.test.ts › a transaction approval > with %s is a fault 103',
+      'packages/protocol/test/data-to-be-signed.test.ts › DataToBeSigned > of %s is a fault 103',
+      'packages/protocol/test/approval.test.ts › a transaction approval > with %s is a fault 103',
     ],
   },
   {
@@ -128,7 +128,7 @@ export const faultCodesRows: readonly Row[] = [
     source: 'wire facts: faults',
     rule: '107 is also for a type that is not supported, and says so.',
     tests: [
-      'test/protocol/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
+      'packages/protocol/test/data-to-be-signed.test.ts › DataToBeSigned > with another %s is a fault 107',
     ],
   },
   {
@@ -138,7 +138,7 @@ export const faultCodesRows: readonly Row[] = [
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
-      'test/protocol/sign.test.ts › versions > of %s: other values of %s are a fault 108',
+      'packages/protocol/test/sign.test.ts › versions > of %s: other values of %s are a fault 108',
     ],
   },
   {
@@ -267,7 +267,7 @@ export const faultCodesRows: readonly Row[] = [
     tests: [
       'test/http/fuzz.e2e.test.ts › whatever is sent > with members changed at random is answered well, or with a Fault of the table',
       'test/http/fuzz.e2e.test.ts › whatever is sent > as bytes that are no request at all is answered with a Fault of the table',
-      'test/protocol/mutation.test.ts › a spoiled %s request > never throws, and ends well or in a fault of the table that repeats no value',
+      'packages/protocol/test/mutation.test.ts › a spoiled %s request > never throws, and ends well or in a fault of the table that repeats no value',
     ],
   },
 ];

@@ -8,7 +8,7 @@ const push = 'test/oauth/par/push.test.ts';
 const route = 'test/oauth/par/par.route.test.ts';
 const authentication = 'test/oauth/client-authentication.test.ts';
 const login = 'test/oauth/interaction/login.e2e.test.ts › a login at the browser';
-const keyCache = 'test/relying-party/jwks-cache.test.ts › the key cache';
+const keyCache = 'packages/relying-party/test/jwks-cache.test.ts › the key cache';
 
 export const openidRows: readonly Row[] = [
   {
@@ -172,7 +172,7 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.3',
     rule: 'The key of an ID token is the one of the key set that the kid of its header names.',
     tests: [
-      'test/relying-party/good-tokens.test.ts › a good ID token > is accepted with %s and an at_hash of %s',
+      'packages/relying-party/test/good-tokens.test.ts › a good ID token > is accepted with %s and an at_hash of %s',
       `${keyCache} > says that a key is there and cannot be used for the algorithm, and fetches nothing for that`,
     ],
   },
@@ -196,7 +196,7 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.3',
     rule: 'The signature of an ID token must be right.',
     tests: [
-      'test/relying-party/tampering.test.ts › a good token with %s > is refused when any bit of any segment is another one',
+      'packages/relying-party/test/tampering.test.ts › a good token with %s > is refused when any bit of any segment is another one',
     ],
   },
   {
@@ -204,7 +204,7 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.3',
     rule: 'ID tokens are signed with RS256 unless the client is configured for another algorithm.',
     tests: [
-      'test/configuration/oidc.test.ts › the configuration of logins > opens no door for a client that does not ask for it',
+      'test/app/configuration/oidc.test.ts › the configuration of logins > opens no door for a client that does not ask for it',
       'test/oauth/interoperability/openid-client.e2e.test.ts › openid-client logs in > with ID tokens and authorisation answers signed with %s',
     ],
   },
@@ -213,8 +213,8 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.3',
     rule: 'An ID token is refused unless iss is the issuer, aud has the client, exp is to come and nonce is the one that was sent.',
     tests: [
-      `test/relying-party/bad-tokens.test.ts › a bad ID token (%s) > is refused with \${name}`,
-      'test/relying-party/bad-tokens.test.ts › a refusal > is shown here for every reason but the one that needs a provider which is away',
+      `packages/relying-party/test/bad-tokens.test.ts › a bad ID token (%s) > is refused with \${name}`,
+      'packages/relying-party/test/bad-tokens.test.ts › a refusal > is shown here for every reason but the one that needs a provider which is away',
     ],
   },
   {
@@ -247,8 +247,8 @@ export const openidRows: readonly Row[] = [
     source: 'interface 5.4',
     rule: 'A relying party checks the state of the authorisation response and the scopes of the token response.',
     tests: [
-      'test/relying-party/responses.test.ts › an authorisation response > is judged: %s',
-      'test/relying-party/responses.test.ts › the scopes of a token response > are compared with those asked for: %s',
+      'packages/relying-party/test/responses.test.ts › an authorisation response > is judged: %s',
+      'packages/relying-party/test/responses.test.ts › the scopes of a token response > are compared with those asked for: %s',
     ],
   },
   {

@@ -85,7 +85,7 @@ export const profileParamsRows: readonly Row[] = [
     rule: 'X509SubjectName, which the interface calls Base64, is the subject as plain text in lower case.',
     tests: [
       'test/http/profile.test.ts › Params > certs give the certificates of user, issuing CA and root, with their subjects as plain text',
-      'test/pki/certificate.test.ts › subjectDn > writes the names of the live certificates as the live profile answer does',
+      'packages/pki/test/certificate.test.ts › subjectDn > writes the names of the live certificates as the live profile answer does',
     ],
   },
   {

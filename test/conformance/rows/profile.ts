@@ -131,7 +131,7 @@ export const profileRows: readonly Row[] = [
     source: 'interface 4.4',
     rule: 'A profile request is an object with MSS_ProfileReq.',
     tests: [
-      'test/protocol/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
+      'packages/protocol/test/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
       'test/http/sign.test.ts › the URL for all operations > is the only one for them all: at /rest/service/%s any other wrapper is fault 101',
     ],
   },
@@ -140,7 +140,7 @@ export const profileRows: readonly Row[] = [
     source: 'interface 4.4',
     rule: 'AP_Info is required in a profile request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -149,7 +149,7 @@ export const profileRows: readonly Row[] = [
     source: 'interface 4.4',
     rule: 'MSSP_Info is required in a profile request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -159,7 +159,7 @@ export const profileRows: readonly Row[] = [
     rule: 'MajorVersion is required in a profile request, and is 2.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/profile.test.ts › a profile request > of version %s.%s is fault 108',
     ],
@@ -170,7 +170,7 @@ export const profileRows: readonly Row[] = [
     rule: 'MinorVersion is required in a profile request, and is 0.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/profile.test.ts › a profile request > of version %s.%s is fault 108',
     ],
@@ -180,9 +180,9 @@ export const profileRows: readonly Row[] = [
     source: 'interface 4.4',
     rule: 'Params is required in a profile request, as a string.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -191,7 +191,7 @@ export const profileRows: readonly Row[] = [
     source: 'interface 4.4',
     rule: 'MobileUser is required in a profile request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -200,7 +200,7 @@ export const profileRows: readonly Row[] = [
     source: 'interface 4.4',
     rule: 'Params are words with spaces between them, and may hold all of sscds, state, certs, pinstatus, rcstatus and aastatus.',
     tests: [
-      'test/protocol/parse.test.ts › a profile request > with Params %j switches on %j',
+      'packages/protocol/test/parse.test.ts › a profile request > with Params %j switches on %j',
       'test/http/recorded.test.ts › is answered as the live server did: %s',
     ],
   },

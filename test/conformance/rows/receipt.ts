@@ -7,9 +7,9 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: "MimeType, Encoding and Data are required in a receipt's Message.",
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -18,7 +18,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: "MimeType, Encoding and Data of a receipt's Message mean what they mean in DataToBeSigned.",
     tests: [
-      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
+      'packages/protocol/test/parse.test.ts › a receipt request > with a wrong %s is refused',
       'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
     ],
   },
@@ -27,9 +27,9 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.3',
     rule: 'StatusCode with its Value is required in the Status of a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -37,7 +37,9 @@ export const receiptRows: readonly Row[] = [
     id: 'interface-2.3-2',
     source: 'interface 2.3',
     rule: 'StatusCode.Value of a receipt request is 100.',
-    tests: ['test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused'],
+    tests: [
+      'packages/protocol/test/parse.test.ts › a receipt request > with a wrong %s is refused',
+    ],
   },
   {
     id: 'interface-2.3-3',
@@ -45,7 +47,7 @@ export const receiptRows: readonly Row[] = [
     rule: 'StatusDetail, though listed as required, may be left out of the Status of a receipt request.',
     tests: [
       'test/http/receipt.test.ts › the receipt response > has no ReceiptResponseExtension unless the request asked for it',
-      'test/protocol/members.test.ts › %s: %s > may be absent or null',
+      'packages/protocol/test/members.test.ts › %s: %s > may be absent or null',
     ],
   },
   {
@@ -53,7 +55,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.3',
     rule: 'ReceiptRequestExtension is required in the StatusDetail of a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -62,9 +64,9 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.3',
     rule: 'ReceiptMessagingMode is required in a ReceiptRequestExtension, and is synch.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
+      'packages/protocol/test/parse.test.ts › a receipt request > with a wrong %s is refused',
     ],
   },
   {
@@ -72,9 +74,9 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.3',
     rule: 'ReceiptProfile with a Language is required in a ReceiptRequestExtension.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -83,9 +85,9 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.3',
     rule: 'ReceiptProfile with a ReceiptProfileURI, a URI, is required in a ReceiptRequestExtension.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
+      'packages/protocol/test/parse.test.ts › a receipt request > with a wrong %s is refused',
     ],
   },
   {
@@ -93,10 +95,10 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 2.3',
     rule: 'UserAck is required in a ReceiptRequestExtension, and is the string true or false.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/parse.test.ts › a receipt request > with a wrong %s is refused',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/parse.test.ts › a receipt request > with a wrong %s is refused',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
     ],
   },
   {
@@ -136,7 +138,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 4.3',
     rule: 'A receipt request is an object with MSS_ReceiptReq.',
     tests: [
-      'test/protocol/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
+      'packages/protocol/test/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
       'test/http/sign.test.ts › the URL for all operations > is the only one for them all: at /rest/service/%s any other wrapper is fault 101',
     ],
   },
@@ -145,7 +147,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 4.3',
     rule: 'AP_Info is required in a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -154,7 +156,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 4.3',
     rule: 'MSSP_Info is required in a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -164,7 +166,7 @@ export const receiptRows: readonly Row[] = [
     rule: 'MajorVersion is required in a receipt request, and is 1.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
     ],
@@ -175,9 +177,9 @@ export const receiptRows: readonly Row[] = [
     rule: 'MinorVersion is required in a receipt request, and is 1.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/sign.test.ts › versions > of %s: other values of %s are a fault 108',
+      'packages/protocol/test/sign.test.ts › versions > of %s: other values of %s are a fault 108',
     ],
   },
   {
@@ -185,9 +187,9 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 4.3',
     rule: 'MSSP_TransID is required in a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -196,7 +198,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 4.3',
     rule: 'Message is required in a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -205,7 +207,7 @@ export const receiptRows: readonly Row[] = [
     source: 'interface 4.3',
     rule: 'MobileUser is required in a receipt request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },

@@ -7,9 +7,9 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'AP_ID is required.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -18,8 +18,8 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'AP_PWD is optional.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > may be absent or null',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 of the wrong type',
+      'packages/protocol/test/members.test.ts › %s: %s > may be absent or null',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 of the wrong type',
     ],
   },
   {
@@ -27,9 +27,9 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'AP_TransID, the reference that the application chose, is required.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -38,9 +38,9 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'Instant of AP_Info is required.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -58,9 +58,9 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'MSSP_ID is required in MSSP_Info.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -70,7 +70,7 @@ export const requestsRows: readonly Row[] = [
     rule: 'Instant of MSSP_Info, though listed as required, is not needed in a request.',
     tests: [
       'test/conformance/answers.test.ts › a %s request > is answered with MSSP_ID as it was spelled and the time of the answer, with or without an Instant of its own',
-      'test/protocol/members.test.ts › %s: %s > may be absent or null',
+      'packages/protocol/test/members.test.ts › %s: %s > may be absent or null',
     ],
   },
   {
@@ -79,7 +79,7 @@ export const requestsRows: readonly Row[] = [
     rule: 'Instant of MSSP_Info is an ISO 8601 date-time where a request has one.',
     tests: [
       'test/http/sign.test.ts › a request > with the Instant %s, without zone or no date-time at all, is fault 101',
-      'test/protocol/sign.test.ts › instants > that are none are a fault 101 in both places',
+      'packages/protocol/test/sign.test.ts › instants > that are none are a fault 101 in both places',
     ],
   },
   {
@@ -87,9 +87,9 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'URI is required in MSSP_ID.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -98,7 +98,7 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'URI of MSSP_ID is an identifier URI.',
     tests: [
-      'test/protocol/sign.test.ts › MSSP_ID > is echoed as spelled and must be an absolute URI',
+      'packages/protocol/test/sign.test.ts › MSSP_ID > is echoed as spelled and must be an absolute URI',
     ],
   },
   {
@@ -106,9 +106,9 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'MSISDN is required in MobileUser.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -117,7 +117,7 @@ export const requestsRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'MSISDN is a number in international format with a leading plus, which answers keep; against that a number without it is served, too, as clients in use send.',
     tests: [
-      'test/protocol/sign.test.ts › MSISDN > with its leading plus is in international format, and means the number without it',
+      'packages/protocol/test/sign.test.ts › MSISDN > with its leading plus is in international format, and means the number without it',
       'test/http/sign.test.ts › an answer > repeats the MSISDN as written: %s',
       'test/http/faults.test.ts › the test number of %i > faults with it at sign in synch mode, with and without plus',
     ],
@@ -127,7 +127,7 @@ export const requestsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'Whatever the interface lists as required has to be there, but for MSSP_Info.Instant and the Status of a receipt.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -145,7 +145,7 @@ export const requestsRows: readonly Row[] = [
     rule: 'Status is optional in a receipt.',
     tests: [
       'test/http/receipt.test.ts › the receipt response > has no ReceiptResponseExtension unless the request asked for it',
-      'test/protocol/parse.test.ts › a receipt request > without %s asks for no extension',
+      'packages/protocol/test/parse.test.ts › a receipt request > without %s asks for no extension',
     ],
   },
   {
@@ -162,7 +162,7 @@ export const requestsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: "A required member that is missing or empty is fault 102, and its Detail is the member's path.",
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -171,11 +171,11 @@ export const requestsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: "What is there but cannot be used is fault 101, and its Detail begins with the member's path.",
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
-      'test/protocol/sign.test.ts › MessagingMode > that is %j is a fault 101',
-      'test/protocol/sign.test.ts › instants > that are none are a fault 101 in both places',
-      'test/protocol/sign.test.ts › TimeOut > that is %j is a fault 101',
+      'packages/protocol/test/sign.test.ts › MessagingMode > that is %j is a fault 101',
+      'packages/protocol/test/sign.test.ts › instants > that are none are a fault 101 in both places',
+      'packages/protocol/test/sign.test.ts › TimeOut > that is %j is a fault 101',
     ],
   },
   {
@@ -184,7 +184,7 @@ export const requestsRows: readonly Row[] = [
     rule: 'The Detail of a Fault about a member never repeats the value.',
     tests: [
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
-      'test/protocol/mutation.test.ts › a spoiled %s request > never throws, and ends well or in a fault of the table that repeats no value',
+      'packages/protocol/test/mutation.test.ts › a spoiled %s request > never throws, and ends well or in a fault of the table that repeats no value',
     ],
   },
 ];

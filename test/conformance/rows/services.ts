@@ -7,9 +7,9 @@ export const servicesRows: readonly Row[] = [
     source: 'interface 2.2',
     rule: 'Description is required in an AdditionalService.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -50,7 +50,7 @@ export const servicesRows: readonly Row[] = [
     source: 'interface 2.2',
     rule: 'UserLang and App2App may be absent or null in a service that does not use them.',
     tests: [
-      'test/protocol/services.test.ts › AdditionalServices > ignore null and the members of other services',
+      'packages/protocol/test/services.test.ts › AdditionalServices > ignore null and the members of other services',
     ],
   },
   {
@@ -58,10 +58,10 @@ export const servicesRows: readonly Row[] = [
     source: 'interface 2.2',
     rule: 'UserLang is optional, also with its own service; where it is, it has a Value, a language code.',
     tests: [
-      'test/protocol/services.test.ts › userLang > may be %s',
-      'test/protocol/services.test.ts › userLang > that is %j is a fault 101',
-      'test/protocol/services.test.ts › userLang > may come without its member, which is optional, and then says nothing',
-      'test/protocol/services.test.ts › userLang > needs a Value in its member',
+      'packages/protocol/test/services.test.ts › userLang > may be %s',
+      'packages/protocol/test/services.test.ts › userLang > that is %j is a fault 101',
+      'packages/protocol/test/services.test.ts › userLang > may come without its member, which is optional, and then says nothing',
+      'packages/protocol/test/services.test.ts › userLang > needs a Value in its member',
     ],
   },
   {
@@ -69,9 +69,9 @@ export const servicesRows: readonly Row[] = [
     source: 'interface 2.2',
     rule: 'App2App has a RedirectUri, a URI of the calling app.',
     tests: [
-      'test/protocol/services.test.ts › app2app > may lead back to %s',
-      'test/protocol/services.test.ts › app2app > may not lead to %j',
-      'test/protocol/services.test.ts › app2app > cannot do without its member',
+      'packages/protocol/test/services.test.ts › app2app > may lead back to %s',
+      'packages/protocol/test/services.test.ts › app2app > may not lead to %j',
+      'packages/protocol/test/services.test.ts › app2app > cannot do without its member',
     ],
   },
   {
@@ -175,7 +175,7 @@ export const servicesRows: readonly Row[] = [
     rule: 'Any other unknown service is fault 101.',
     tests: [
       'test/http/additional-services.test.ts › several services > may not hold an unknown one: %s is fault 101',
-      'test/protocol/services.test.ts › AdditionalServices > that are %s are a fault 101',
+      'packages/protocol/test/services.test.ts › AdditionalServices > that are %s are a fault 101',
     ],
   },
   {
@@ -192,7 +192,7 @@ export const servicesRows: readonly Row[] = [
     rule: 'Language codes are accepted in any case.',
     tests: [
       'test/http/additional-services.test.ts › userLang > is taken in any case, and gets no ServiceResponse: %s',
-      'test/protocol/services.test.ts › userLang > may be %s',
+      'packages/protocol/test/services.test.ts › userLang > may be %s',
     ],
   },
 ];

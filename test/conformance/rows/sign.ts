@@ -7,9 +7,9 @@ export const signRows: readonly Row[] = [
     source: 'interface 2.1',
     rule: 'MimeType, Encoding and Data are required in DataToBeSigned.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -69,7 +69,7 @@ export const signRows: readonly Row[] = [
     source: 'interface 3',
     rule: 'The messaging modes are synch and asynch.',
     tests: [
-      'test/protocol/sign.test.ts › MessagingMode > that is %j is a fault 101',
+      'packages/protocol/test/sign.test.ts › MessagingMode > that is %j is a fault 101',
       'test/http/sign.test.ts › in synch mode > the sign response to %s carries the signature and Status 500 SIGNATURE',
       'test/http/sign.test.ts › in asynch mode > the sign response carries MSSP_TransID and Status 100 REQUEST_OK, never a signature or ServiceResponses',
     ],
@@ -79,8 +79,8 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'A sign request is an object with MSS_SignatureReq.',
     tests: [
-      'test/protocol/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
-      'test/protocol/parse.test.ts › operationOf > leaves a wrapper without content to the operation, which calls it missing',
+      'packages/protocol/test/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
+      'packages/protocol/test/parse.test.ts › operationOf > leaves a wrapper without content to the operation, which calls it missing',
       'test/http/sign.test.ts › the URL for all operations > is the only one for them all: at /rest/service/%s any other wrapper is fault 101',
     ],
   },
@@ -89,7 +89,7 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'AP_Info is required in a sign request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -98,7 +98,7 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'MSSP_Info is required in a sign request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -108,7 +108,7 @@ export const signRows: readonly Row[] = [
     rule: 'MajorVersion is required in a sign request, and is 1.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/sign.test.ts › a request > of version %s.%s is fault 108',
     ],
@@ -120,7 +120,7 @@ export const signRows: readonly Row[] = [
     tests: [
       'test/http/sign.test.ts › a request > of version 1.%s is answered in version 1.1',
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/sign.test.ts › a request > of version %s.%s is fault 108',
     ],
@@ -130,7 +130,7 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'MobileUser is required in a sign request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -139,9 +139,9 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'MessagingMode is required in a sign request, and is asynch or synch.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/sign.test.ts › MessagingMode > that is %j is a fault 101',
+      'packages/protocol/test/sign.test.ts › MessagingMode > that is %j is a fault 101',
     ],
   },
   {
@@ -149,9 +149,9 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'SignatureProfile is required in a sign request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -160,9 +160,9 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'TimeOut is required in a sign request, as a string.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -171,7 +171,7 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'DataToBeSigned is required in a sign request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -180,9 +180,9 @@ export const signRows: readonly Row[] = [
     source: 'interface 4.1',
     rule: 'AdditionalServices is required in a sign request, as an array.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },

@@ -80,7 +80,7 @@ export const signatureProfilesRows: readonly Row[] = [
     rule: 'SignatureProfile may be nothing else.',
     tests: [
       'test/http/signature-profile.test.ts › a profile that the interface does not list > is fault 109: %s',
-      'test/protocol/sign.test.ts › SignatureProfile > that is %s is a fault 109',
+      'packages/protocol/test/sign.test.ts › SignatureProfile > that is %s is a fault 109',
     ],
   },
   {

@@ -8,7 +8,7 @@ export const signatureRows: readonly Row[] = [
     rule: 'Base64Signature is a CMS SignedData that OpenSSL verifies as clients call it.',
     tests: [
       'test/http/signature.test.ts › the signature of the robot %s > verifies with openssl as clients call it, and gives back the bytes of DataToBeSigned',
-      'test/pki/cms.test.ts › a signature with an %s key > verifies with another CMS library, chain included',
+      'packages/pki/test/cms.test.ts › a signature with an %s key > verifies with another CMS library, chain included',
     ],
   },
   {
@@ -17,7 +17,7 @@ export const signatureRows: readonly Row[] = [
     rule: 'Its content is id-data and embedded: the very bytes of DataToBeSigned.Data.',
     tests: [
       'test/http/signature.test.ts › the signature of the robot %s > verifies with openssl as clients call it, and gives back the bytes of DataToBeSigned',
-      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+      'packages/pki/test/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
     ],
   },
   {
@@ -26,7 +26,7 @@ export const signatureRows: readonly Row[] = [
     rule: 'Its certificates stand in the order user, issuing CA, root.',
     tests: [
       'test/http/signature.test.ts › the signature of the robot %s > holds the certificates in the order user, issuing CA, root',
-      'test/pki/cms.test.ts › attachCertificates > keeps the order user, issuing authority, root, whatever a sorted set would be',
+      'packages/pki/test/cms.test.ts › attachCertificates > keeps the order user, issuing authority, root, whatever a sorted set would be',
     ],
   },
   {
@@ -34,7 +34,7 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'It has one SignerInfo, by issuer and serial number.',
     tests: [
-      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+      'packages/pki/test/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
     ],
   },
   {
@@ -42,8 +42,8 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'Its signed attributes are contentType, messageDigest and a nonce.',
     tests: [
-      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
-      'test/pki/cms.test.ts › signCms > draws a new nonce for each signature, or takes the given one',
+      'packages/pki/test/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+      'packages/pki/test/cms.test.ts › signCms > draws a new nonce for each signature, or takes the given one',
     ],
   },
   {
@@ -51,7 +51,7 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'Its digest is SHA-256.',
     tests: [
-      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+      'packages/pki/test/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
     ],
   },
   {
@@ -59,7 +59,7 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'It is signed with ecdsa-with-SHA256 or RSA, as the key is.',
     tests: [
-      'test/pki/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
+      'packages/pki/test/cms.test.ts › a signature with an %s key > has one signer, by issuer and serial number, SHA-256 and three signed attributes in DER order',
     ],
   },
   {
@@ -68,7 +68,7 @@ export const signatureRows: readonly Row[] = [
     rule: "The user's serialNumber is MIDCHE and ten of A to Z and 0 to 9.",
     tests: [
       'test/http/signature.test.ts › the signature of the robot %s > is made with a key of its kind, certified for three years',
-      'test/pki/life-cycle.test.ts › the key of a user > is renewed 30 days before its certificate ends, and lasts for three years again',
+      'packages/pki/test/life-cycle.test.ts › the key of a user > is renewed 30 days before its certificate ends, and lasts for three years again',
     ],
   },
   {
@@ -77,7 +77,7 @@ export const signatureRows: readonly Row[] = [
     rule: "The user's serialNumber is the same for the user's life, on every SSCD.",
     tests: [
       'test/http/sign.test.ts › in synch mode > a user has one serial number, whichever request, and another user another one',
-      'test/pki/life-cycle.test.ts › the key of a user > is renewed 30 days before its certificate ends, and lasts for three years again',
+      'packages/pki/test/life-cycle.test.ts › the key of a user > is renewed 30 days before its certificate ends, and lasts for three years again',
     ],
   },
   {
@@ -93,7 +93,7 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: "The key usage of a user's certificate is digitalSignature.",
     tests: [
-      'test/pki/certificate.test.ts › the certificates > let a user sign and authenticate as a client, and nothing else',
+      'packages/pki/test/certificate.test.ts › the certificates > let a user sign and authenticate as a client, and nothing else',
     ],
   },
   {
@@ -101,7 +101,7 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: "The extended key usage of the user's certificate is clientAuth.",
     tests: [
-      'test/pki/certificate.test.ts › the certificates > let a user sign and authenticate as a client, and nothing else',
+      'packages/pki/test/certificate.test.ts › the certificates > let a user sign and authenticate as a client, and nothing else',
     ],
   },
   {
@@ -109,7 +109,7 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'The extended key usage of the issuing certificate is clientAuth.',
     tests: [
-      'test/pki/certificate.test.ts › the certificates > let the issuing authority issue to users only, for client authentication',
+      'packages/pki/test/certificate.test.ts › the certificates > let the issuing authority issue to users only, for client authentication',
     ],
   },
   {
@@ -126,7 +126,7 @@ export const signatureRows: readonly Row[] = [
     rule: "A user's certificate lasts three years.",
     tests: [
       'test/http/signature.test.ts › the signature of the robot %s > is made with a key of its kind, certified for three years',
-      'test/pki/certificate.test.ts › the certificates > last 20, 10 and 3 years',
+      'packages/pki/test/certificate.test.ts › the certificates > last 20, 10 and 3 years',
     ],
   },
   {
@@ -134,8 +134,8 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'A BER signature as the live service writes it is read as well.',
     tests: [
-      'test/pki/ber.test.ts › the BER reader > reads the signature of the live service, indefinite lengths and all, as another decoder does',
-      'test/pki/verify.test.ts › verifySignature > accepts the signature of the live service under its own root',
+      'packages/pki/test/ber.test.ts › the BER reader > reads the signature of the live service, indefinite lengths and all, as another decoder does',
+      'packages/pki/test/verify.test.ts › verifySignature > accepts the signature of the live service under its own root',
     ],
   },
   {
@@ -143,8 +143,8 @@ export const signatureRows: readonly Row[] = [
     source: 'wire facts: signature',
     rule: 'The signature is CMS: a request that names another format in MSS_Format is fault 101.',
     tests: [
-      'test/protocol/sign.test.ts › MSS_Format > may be %s',
-      'test/protocol/sign.test.ts › MSS_Format > other than CMS is a fault 101: %j',
+      'packages/protocol/test/sign.test.ts › MSS_Format > may be %s',
+      'packages/protocol/test/sign.test.ts › MSS_Format > other than CMS is a fault 101: %j',
       'test/http/hostile.test.ts › a value that is on no list > in a %s request, %s, is fault %3$i',
     ],
   },

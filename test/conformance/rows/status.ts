@@ -7,7 +7,7 @@ export const statusRows: readonly Row[] = [
     source: 'interface 4.2',
     rule: 'A status request is an object with MSS_StatusReq.',
     tests: [
-      'test/protocol/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
+      'packages/protocol/test/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
       'test/http/sign.test.ts › the URL for all operations > is the only one for them all: at /rest/service/%s any other wrapper is fault 101',
     ],
   },
@@ -16,7 +16,7 @@ export const statusRows: readonly Row[] = [
     source: 'interface 4.2',
     rule: 'AP_Info is required in a status request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -25,7 +25,7 @@ export const statusRows: readonly Row[] = [
     source: 'interface 4.2',
     rule: 'MSSP_Info is required in a status request.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
     ],
   },
@@ -35,7 +35,7 @@ export const statusRows: readonly Row[] = [
     rule: 'MajorVersion is required in a status request, and is 1.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/status.test.ts › the status of an asynch request > asked for in version %s.%s is fault 108',
     ],
@@ -46,7 +46,7 @@ export const statusRows: readonly Row[] = [
     rule: 'MinorVersion is required in a status request, and is 1.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
       'test/http/status.test.ts › the status of an asynch request > asked for in version %s.%s is fault 108',
     ],
@@ -56,9 +56,9 @@ export const statusRows: readonly Row[] = [
     source: 'interface 4.2',
     rule: 'MSSP_TransID is required in a status request, as a string.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › in a %s request, %s > of another type is fault 101 that names it, never its value',
     ],
   },
@@ -195,9 +195,9 @@ export const statusRows: readonly Row[] = [
     source: 'wire facts: modes',
     rule: 'As a client of another service, 100 and 504 both mean that a transaction goes on; 100 is the end of a one-time password alone.',
     tests: [
-      'test/client/statuses.test.ts › the status of a 200 > means the same to every call: %s',
-      'test/client/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
-      'test/client/statuses.test.ts › 100 REQUEST_OK > is the end of a one-time password, however it is asked for',
+      'packages/client/test/statuses.test.ts › the status of a 200 > means the same to every call: %s',
+      'packages/client/test/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
+      'packages/client/test/statuses.test.ts › 100 REQUEST_OK > is the end of a one-time password, however it is asked for',
       'parts/gateway/test/statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
     ],
   },
@@ -206,8 +206,8 @@ export const statusRows: readonly Row[] = [
     source: 'wire facts: modes',
     rule: 'As a client of another service, 501 is fault 422 and 503 is fault 900 that names it, at once; neither counts as a service that does not work.',
     tests: [
-      'test/client/statuses.test.ts › the status of a 200 > means the same to every call: %s',
-      'test/client/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
+      'packages/client/test/statuses.test.ts › the status of a 200 > means the same to every call: %s',
+      'packages/client/test/statuses.test.ts › the status of a 200 > means the same on the command line: %s',
       'parts/gateway/test/statuses.test.ts › behind a gateway > the status %s is the end at once, or goes on',
       'parts/gateway/test/statuses.test.ts › behind a gateway > no answer of the interface opens the circuit breaker',
     ],

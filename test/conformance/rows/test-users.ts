@@ -8,7 +8,7 @@ export const testUsersRows: readonly Row[] = [
     rule: 'The test users exist in the configuration that a fresh installation starts with.',
     tests: [
       'test/registry/subscribers.test.ts › the subscriber registry > knows the test users in a sandbox only',
-      'test/configuration/load.test.ts › a configuration > is a sandbox without a file, and with one only if that says so',
+      'test/app/configuration/load.test.ts › a configuration > is a sandbox without a file, and with one only if that says so',
     ],
   },
   {

@@ -10,8 +10,8 @@ export const transactionsRows: readonly Row[] = [
     source: 'wire facts: requests',
     rule: 'TimeOut is a decimal integer, written as a string.',
     tests: [
-      'test/protocol/sign.test.ts › TimeOut > may be %s',
-      'test/protocol/sign.test.ts › TimeOut > that is %j is a fault 101',
+      'packages/protocol/test/sign.test.ts › TimeOut > may be %s',
+      'packages/protocol/test/sign.test.ts › TimeOut > that is %j is a fault 101',
     ],
   },
   {
@@ -29,8 +29,8 @@ export const transactionsRows: readonly Row[] = [
     rule: 'The bounds of TimeOut come from the configuration and are 1 and 300 by default.',
     tests: [
       'test/http/sign.test.ts › a request > with TimeOut %s, beyond the bounds of 2 to 90 seconds that are configured, is fault 101',
-      'test/protocol/sign.test.ts › TimeOut > that is %j is a fault 101',
-      'test/configuration/load.test.ts › a configuration > has a default for every key',
+      'packages/protocol/test/sign.test.ts › TimeOut > that is %j is a fault 101',
+      'test/app/configuration/load.test.ts › a configuration > has a default for every key',
     ],
   },
   {
@@ -47,16 +47,16 @@ export const transactionsRows: readonly Row[] = [
     id: 'wire-requests-47',
     source: 'wire facts: requests',
     rule: 'MessagingMode is exactly synch or asynch.',
-    tests: ['test/protocol/sign.test.ts › MessagingMode > that is %j is a fault 101'],
+    tests: ['packages/protocol/test/sign.test.ts › MessagingMode > that is %j is a fault 101'],
   },
   {
     id: 'wire-requests-48',
     source: 'wire facts: requests',
     rule: 'AdditionalServices has to be there and may be empty.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is missing when it is absent, null or empty',
+      'packages/protocol/test/members.test.ts › %s: %s > is missing when it is absent, null or empty',
       'test/http/hostile.test.ts › in a %s request, %s > that is absent, null or empty is fault 102 that names it',
-      'test/protocol/services.test.ts › AdditionalServices > may be empty',
+      'packages/protocol/test/services.test.ts › AdditionalServices > may be empty',
     ],
   },
   {

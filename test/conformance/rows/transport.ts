@@ -35,7 +35,7 @@ export const transportRows: readonly Row[] = [
     tests: [
       'test/http/additional-services.test.ts › several services > are answered one element each',
       'test/http/additional-services.test.ts › app2app > is answered in asynch mode with an AuthUri of redirect URI, session token and user id',
-      'test/protocol/services.test.ts › AdditionalServices > may be empty',
+      'packages/protocol/test/services.test.ts › AdditionalServices > may be empty',
     ],
   },
   {
@@ -121,7 +121,7 @@ export const transportRows: readonly Row[] = [
     rule: 'Besides the four addresses there is one for all operations, which goes by the single wrapper of the body.',
     tests: [
       'test/http/sign.test.ts › the URL for all operations > goes by the wrapper of the body',
-      'test/protocol/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
+      'packages/protocol/test/parse.test.ts › operationOf > knows %s by its wrapper, whatever else the body has',
     ],
   },
   {
@@ -129,7 +129,7 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: transport',
     rule: 'A body with no wrapper, an unknown one or several of them is fault 101.',
     tests: [
-      'test/protocol/parse.test.ts › operationOf > refuses %s with fault 101',
+      'packages/protocol/test/parse.test.ts › operationOf > refuses %s with fault 101',
       'test/http/hostile.test.ts › a body that is no request > is a Fault at every URL: %s',
     ],
   },
@@ -166,7 +166,7 @@ export const transportRows: readonly Row[] = [
     rule: 'Malformed JSON is a Fault.',
     tests: [
       'test/http/hostile.test.ts › a body that is no request > is a Fault at every URL: %s',
-      'test/protocol/json.test.ts › parseJson > refuses %s with fault 101',
+      'packages/protocol/test/json.test.ts › parseJson > refuses %s with fault 101',
     ],
   },
   {
@@ -225,8 +225,8 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: transport',
     rule: 'Members of an answer stand in ASCII order at every level.',
     tests: [
-      'test/protocol/json.test.ts › toCanonicalJson > writes members in ASCII order at every level, even names that look like indexes',
-      'test/protocol/recorded.test.ts › %s > has a response whose order of members is canonical',
+      'packages/protocol/test/json.test.ts › toCanonicalJson > writes members in ASCII order at every level, even names that look like indexes',
+      'packages/protocol/test/recorded.test.ts › %s > has a response whose order of members is canonical',
       'test/http/recorded.test.ts › is answered as the live server did: %s',
     ],
   },
@@ -255,7 +255,7 @@ export const transportRows: readonly Row[] = [
     id: 'wire-transport-16',
     source: 'wire facts: transport',
     rule: 'Numbers and flags that a request must write as strings are refused as anything else.',
-    tests: ['test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j'],
+    tests: ['packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j'],
   },
   {
     id: 'wire-transport-17',
@@ -308,7 +308,7 @@ export const transportRows: readonly Row[] = [
     source: 'wire facts: modes',
     rule: 'As a client of another service, every request accepts JSON, and every sign request of a gateway names a userLang.',
     tests: [
-      'test/client/client.test.ts › another service of the interface > is told that the answer is to be JSON, at each operation',
+      'packages/client/test/client.test.ts › another service of the interface > is told that the answer is to be JSON, at each operation',
       'parts/gateway/test/statuses.test.ts › a request to the other service > names a language and accepts JSON: %s',
     ],
   },

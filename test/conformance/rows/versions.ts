@@ -19,7 +19,7 @@ export const versionsRows: readonly Row[] = [
     source: 'interface 9',
     rule: 'Status requests and responses have the version 1.1.',
     tests: [
-      'test/protocol/sign.test.ts › versions > of %s may be %s.%s',
+      'packages/protocol/test/sign.test.ts › versions > of %s may be %s.%s',
       'test/http/status.test.ts › the status of an asynch request > is then 500 SIGNATURE with signature, MobileUser and ServiceResponses, without MSSP_TransID and SignatureProfile',
     ],
   },
@@ -28,7 +28,7 @@ export const versionsRows: readonly Row[] = [
     source: 'interface 9',
     rule: 'Receipt requests and responses have the version 1.1.',
     tests: [
-      'test/protocol/sign.test.ts › versions > of %s may be %s.%s',
+      'packages/protocol/test/sign.test.ts › versions > of %s may be %s.%s',
       'test/http/receipt.test.ts › the receipt response > repeats AP_Info and MSSP_ID of its request, in version 1.1',
     ],
   },
@@ -37,7 +37,7 @@ export const versionsRows: readonly Row[] = [
     source: 'interface 9',
     rule: 'Profile requests and responses have the version 2.0.',
     tests: [
-      'test/protocol/sign.test.ts › versions > of %s may be %s.%s',
+      'packages/protocol/test/sign.test.ts › versions > of %s may be %s.%s',
       'test/http/profile.test.ts › Params > that are empty give the list of profiles alone',
     ],
   },
@@ -46,7 +46,7 @@ export const versionsRows: readonly Row[] = [
     source: 'interface 9',
     rule: 'Version values are strings.',
     tests: [
-      'test/protocol/members.test.ts › %s: %s > is a fault 101 when it is %j',
+      'packages/protocol/test/members.test.ts › %s: %s > is a fault 101 when it is %j',
       'test/http/hostile.test.ts › a value that is on no list > is a version that is the number %s: fault 101',
       'test/http/recorded.test.ts › is answered as the live server did: %s',
     ],
@@ -57,7 +57,7 @@ export const versionsRows: readonly Row[] = [
     rule: 'A sign request may be of version 1.2, or of 1.1 from older clients.',
     tests: [
       'test/http/sign.test.ts › a request > of version 1.%s is answered in version 1.1',
-      'test/protocol/sign.test.ts › versions > of %s may be %s.%s',
+      'packages/protocol/test/sign.test.ts › versions > of %s may be %s.%s',
     ],
   },
   {
@@ -84,7 +84,7 @@ export const versionsRows: readonly Row[] = [
     rule: 'Any other version than 1.1 of a receipt request is fault 108.',
     tests: [
       'test/conformance/versions.test.ts › in a %s request, %s alone > that is %s is fault 108, which tells the versions expected',
-      'test/protocol/sign.test.ts › versions > of %s: other values of %s are a fault 108',
+      'packages/protocol/test/sign.test.ts › versions > of %s: other values of %s are a fault 108',
       'test/http/receipt.test.ts › a receipt > with a bad %s is refused',
     ],
   },

@@ -5,6 +5,8 @@ import { callbacksPage, callbacksSection } from '../../../parts/callbacks/page.t
 import { callbackBulkPage, callbackPlanPage } from '../../../parts/callbacks/plan-page.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import { readFilter } from '../../../src/console/filter.ts';
+import type { Role } from '../../../src/console/operators/operator.ts';
+import { usualView } from '../../../src/console/operators/views.ts';
 import { assets } from '../../../src/console/pages/assets.ts';
 import { auditPage } from '../../../src/console/pages/audit-page.ts';
 import { count, counted, duration } from '../../../src/console/pages/markup.ts';
@@ -29,10 +31,8 @@ import { type ReplayOffer, transactionPage } from '../../../src/console/pages/tr
 import { transactionsPage } from '../../../src/console/pages/transactions-page.ts';
 import { usersPage } from '../../../src/console/pages/users-page.ts';
 import type { TransactionDetail } from '../../../src/console/transaction-detail.ts';
-import type { Overview } from '../../../src/history/overview.ts';
-import type { Refusals } from '../../../src/history/refusals.ts';
-import type { Role } from '../../../src/operators/operator.ts';
-import { usualView } from '../../../src/operators/views.ts';
+import type { Overview } from '../../../src/transactions/history/overview.ts';
+import type { Refusals } from '../../../src/transactions/history/refusals.ts';
 
 const evil = `<img src=x onerror=alert(1)>"'&`;
 const at = Date.UTC(2026, 10, 21, 14, 3, 9, 120);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transactionFilter } from '../../../src/console/filter.ts';
-import type { HistoryFilter } from '../../../src/history/filter.ts';
-import { admin, logInAs } from '../../operators/stage.ts';
+import type { HistoryFilter } from '../../../src/transactions/history/filter.ts';
 import { testRedis } from '../../support/redis.ts';
 import { soon } from '../../support/soon.ts';
 import { roles, type Somebody } from '../api-stage.ts';
+import { admin, logInAs } from '../operators/stage.ts';
 import { type ConsoleStage, startConsoleStage } from './console-stage.ts';
 
 const redis = testRedis();

@@ -1,8 +1,8 @@
 /** The pages of tokens and of phones, as forms are filled in there. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formIn } from '../../oauth/browser-client.ts';
-import { admin, logInAs } from '../../operators/stage.ts';
 import { testRedis } from '../../support/redis.ts';
+import { admin, logInAs } from '../operators/stage.ts';
 import { type PhoneStage, startPhoneStage } from '../phone-stage.ts';
 
 const redis = testRedis();

@@ -1,5 +1,5 @@
 /** Invariant: what was acknowledged is never lost and always ends, in time. */
-import { verifySignature } from '../../../src/pki/verify.ts';
+import { verifySignature } from '../../../packages/pki/src/verify.ts';
 import { type Check, type Evidence, endsOf, type FinalJob, hindrances } from '../evidence.ts';
 import { excused, longestQuietMs, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome } from './told.ts';

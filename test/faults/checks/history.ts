@@ -1,7 +1,7 @@
 /** Invariant: history is a path of the machine, and the record is where the job is. */
 import type { SignatureRecord } from '../../../machines/record.ts';
 import type { HistoryEntry, SignatureState } from '../../../machines/signature.machine.ts';
-import { faultLine } from '../../../src/protocol/fault.ts';
+import { faultLine } from '../../../packages/protocol/src/fault.ts';
 import type { Check } from '../evidence.ts';
 
 /**

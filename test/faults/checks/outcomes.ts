@@ -3,7 +3,7 @@
  */
 import type { SignatureRecord } from '../../../machines/record.ts';
 import { maxKeys } from '../../../packages/engine/src/redis/deliver-script.ts';
-import { type Fault, faultLine, isFaultCode } from '../../../src/protocol/fault.ts';
+import { type Fault, faultLine, isFaultCode } from '../../../packages/protocol/src/fault.ts';
 import { type Check, endsOf, hindrances } from '../evidence.ts';
 import { excused, marginMs } from '../excuses.ts';
 import { byTransaction, isOutcome, nameOf } from './told.ts';

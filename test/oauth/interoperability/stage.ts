@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync, hash, type KeyObject, randomBytes } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
-import { parseConfiguration } from '../../../src/configuration/load.ts';
+import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 import type { OauthLimits, OauthSettings } from '../../../src/registry/oauth-client.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';

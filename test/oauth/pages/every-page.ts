@@ -1,4 +1,6 @@
 /** Every state that a page can be in, by a name. */
+
+import type { PageFrame } from '../../../src/http/pages/assets.ts';
 import { loginPage } from '../../../src/oauth/pages/login-page.ts';
 import { noticePage } from '../../../src/oauth/pages/page.ts';
 import type {
@@ -10,8 +12,7 @@ import type {
   ViewOf,
 } from '../../../src/oauth/pages/views.ts';
 import { en } from '../../../src/oauth/pages/words-en.ts';
-import type { PageFrame } from '../../../src/pages/assets.ts';
-import type { EveryPage } from '../../pages/page-contract.ts';
+import type { EveryPage } from '../../http/pages/page-contract.ts';
 
 const login = { pagePath: '/oidc/interaction/abc', csrf: 'token-of-the-form' };
 const hint = (msisdn: string, byDefault = false) => ({ msisdn, default: byDefault });

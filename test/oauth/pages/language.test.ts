@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { chooseLanguage } from '../../../src/http/pages/language.ts';
 import { wordsOf } from '../../../src/oauth/pages/page.ts';
-import { chooseLanguage } from '../../../src/pages/language.ts';
 
 describe('the language of the pages', () => {
   it.each([

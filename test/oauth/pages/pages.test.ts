@@ -1,11 +1,17 @@
 /** What holds for every page in every state and language; how they look is seen in a browser. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readableNumber } from '../../../src/http/pages/markup.ts';
 import { loginPage } from '../../../src/oauth/pages/login-page.ts';
 import { noticePage } from '../../../src/oauth/pages/page.ts';
 import type { LoginView, ViewOf } from '../../../src/oauth/pages/views.ts';
-import { readableNumber } from '../../../src/pages/markup.ts';
-import { count, frameOf, holdPages, hostileTexts, skeleton } from '../../pages/page-contract.ts';
+import {
+  count,
+  frameOf,
+  holdPages,
+  hostileTexts,
+  skeleton,
+} from '../../http/pages/page-contract.ts';
 import { everyPage, loginViews } from './every-page.ts';
 
 const view = <Kind extends LoginView['kind']>(name: string, kind: Kind): ViewOf<Kind> => {

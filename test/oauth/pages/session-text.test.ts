@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pageLanguages } from '../../../src/languages.ts';
+import { dtbsLimit, isGsmText } from '../../../packages/protocol/src/gsm.ts';
+import { pageLanguages } from '../../../src/http/pages/languages.ts';
 import { codeText, fillLoginText, loginTextFor } from '../../../src/oauth/pages/session-text.ts';
-import { dtbsLimit, isGsmText } from '../../../src/protocol/gsm.ts';
 
 const values = { client: 'Shop', session: 'K7XW', number: '42' };
 

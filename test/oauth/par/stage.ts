@@ -4,6 +4,7 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
+import { ownVault } from '../../../packages/pki/src/key-vault.ts';
 import { createSecretCheck } from '../../../src/oauth/client-authentication.ts';
 import { createLimits } from '../../../src/oauth/limits.ts';
 import type { OauthEntry } from '../../../src/oauth/log.ts';
@@ -11,7 +12,6 @@ import { openTenants } from '../../../src/oauth/open-tenants.ts';
 import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
 import { createPar, type Par } from '../../../src/oauth/par/par.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
-import { ownVault } from '../../../src/pki/key-vault.ts';
 import type {
   OauthClient,
   OauthLimits,

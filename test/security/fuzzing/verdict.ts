@@ -4,14 +4,15 @@
  * that agrees with the fault table. Never fault 900: nothing is broken here, so that would be a
  * bug.
  */
+
+import { faultTable, isFaultCode } from '../../../packages/protocol/src/fault.ts';
+import { faultResponseSchema } from '../../../packages/protocol/src/schemas/fault.ts';
+import { profileResponseSchema } from '../../../packages/protocol/src/schemas/profile.ts';
+import { receiptResponseSchema } from '../../../packages/protocol/src/schemas/receipt.ts';
+import { signatureResponseSchema } from '../../../packages/protocol/src/schemas/sign.ts';
+import { statusResponseSchema } from '../../../packages/protocol/src/schemas/status.ts';
+import { toCanonicalJson } from '../../../packages/protocol/test/canonical-json.ts';
 import { answerType } from '../../../src/http/present.ts';
-import { faultTable, isFaultCode } from '../../../src/protocol/fault.ts';
-import { faultResponseSchema } from '../../../src/protocol/schemas/fault.ts';
-import { profileResponseSchema } from '../../../src/protocol/schemas/profile.ts';
-import { receiptResponseSchema } from '../../../src/protocol/schemas/receipt.ts';
-import { signatureResponseSchema } from '../../../src/protocol/schemas/sign.ts';
-import { statusResponseSchema } from '../../../src/protocol/schemas/status.ts';
-import { toCanonicalJson } from '../../protocol/canonical-json.ts';
 import type { Echo, RawAnswer } from './fire.ts';
 import type { Shot } from './shots.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newCustody } from '../../../../packages/pki/test/fixtures.ts';
 import { run } from '../../../../test/cli/terminal.ts';
-import { newCustody } from '../../../../test/pki/fixtures.ts';
 import { contentOf, createStage, definition, resign } from '../evidence/stage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-evidence-'));

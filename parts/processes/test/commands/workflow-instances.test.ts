@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../../src/operators/operator.ts';
+import type { Role } from '../../../../src/console/operators/operator.ts';
 import { me, useOperations } from '../../../../test/cli/operations-stage.ts';
 import { run } from '../../../../test/cli/terminal.ts';
 import { callerOf } from '../../../../test/support/caller.ts';

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compactVerify, importX509 } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newCustody, now, owner } from '../../../../packages/pki/test/fixtures.ts';
+import { opensslVerify } from '../../../../packages/pki/test/openssl.ts';
 import {
   attachCertificates,
   type Evidence,
   hashDefinition,
   verifyEvidence,
-} from '../../../../src/package/index.ts';
-import { newCustody, now, owner } from '../../../../test/pki/fixtures.ts';
-import { opensslVerify } from '../../../../test/pki/openssl.ts';
+} from '../../../../src/app/package/index.ts';
 import type { ProcessReport, ReportEntry } from '../../charts/process-report.ts';
 import { evidenceType } from '../../evidence/evidence.ts';
 import {

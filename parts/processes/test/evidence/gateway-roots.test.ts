@@ -3,7 +3,7 @@
  * and forges with them whatever it can. Roots count for the service that they belong to.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newCustody } from '../../../../test/pki/fixtures.ts';
+import { newCustody } from '../../../../packages/pki/test/fixtures.ts';
 import type { Evidence } from '../../evidence/evidence.ts';
 import { verifyEvidence } from '../../evidence/verify-evidence.ts';
 import { contentOf, createStage, definition, resign } from './stage.ts';

@@ -3,10 +3,10 @@
  * custody.
  */
 
-import { signCms } from '../../../../src/pki/cms.ts';
-import type { KeyCustody, PrivateKey } from '../../../../src/pki/ports.ts';
+import { signCms } from '../../../../packages/pki/src/cms.ts';
+import type { KeyCustody, PrivateKey } from '../../../../packages/pki/src/ports.ts';
+import { newCustody, now, owner, utf8 } from '../../../../packages/pki/test/fixtures.ts';
 import { nonceOf } from '../../../../src/transactions/ids.ts';
-import { newCustody, now, owner, utf8 } from '../../../../test/pki/fixtures.ts';
 import type { ReportEntry } from '../../charts/process-report.ts';
 import { createEvidenceMaker, type EndedProcess } from '../../evidence/create-evidence.ts';
 import { type Evidence, evidenceType } from '../../evidence/evidence.ts';

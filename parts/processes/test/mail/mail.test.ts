@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SettingFileError } from '../../../../src/setting-file.ts';
+import { SettingFileError } from '../../../../src/environment/setting-file.ts';
 import { startMailServer, type TestMailServer } from '../../../../test/support/smtp.ts';
 import { type MailError, openMailer } from '../../mail.ts';
 

@@ -1,6 +1,6 @@
 /** Every state that the page of a signer can be in, by a name. */
-import type { PageFrame } from '../../../../src/pages/assets.ts';
-import type { EveryPage } from '../../../../test/pages/page-contract.ts';
+import type { PageFrame } from '../../../../src/http/pages/assets.ts';
+import type { EveryPage } from '../../../../test/http/pages/page-contract.ts';
 import { type NoticeCause, type TaskView, taskNotice, taskPage } from '../../tasks/task-page.ts';
 import type { AskProblem, Task, TaskState } from '../../tasks/tasks.ts';
 import { en } from '../../tasks/words-en.ts';

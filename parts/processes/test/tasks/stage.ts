@@ -12,8 +12,8 @@ import {
   pathOf,
   readAddress,
 } from '../../../../packages/engine/src/record.ts';
+import type { Stage } from '../../../../packages/engine/test/stage.ts';
 import { createRateLimiter } from '../../../../src/registry/rate-limiter.ts';
-import type { Stage } from '../../../../test/engine/stage.ts';
 import type { TestRedis } from '../../../../test/support/redis.ts';
 import { type ProcessInput, processMachine, processVersion } from '../../charts/process.machine.ts';
 import type { PlanStep } from '../../charts/process-plan.ts';

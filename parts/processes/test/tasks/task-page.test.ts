@@ -6,7 +6,7 @@ import {
   holdPages,
   hostileTexts,
   skeleton,
-} from '../../../../test/pages/page-contract.ts';
+} from '../../../../test/http/pages/page-contract.ts';
 import { type TaskView, taskNotice, taskPage } from '../../tasks/task-page.ts';
 import type { Task } from '../../tasks/tasks.ts';
 import { everyTaskPage, now, taskViews, viewOf } from './every-task-page.ts';

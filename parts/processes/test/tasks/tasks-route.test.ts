@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createStage } from '../../../../test/engine/stage.ts';
+import { createStage } from '../../../../packages/engine/test/stage.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import {
   anna,

@@ -3,7 +3,7 @@
  * names the place, never the value, and nothing begun.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createWorkflowQueue, type WorkflowQueue } from '../../../../src/package/queue.ts';
+import { createWorkflowQueue, type WorkflowQueue } from '../../../../src/app/package/queue.ts';
 import { callerOf } from '../../../../test/support/caller.ts';
 import { startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';

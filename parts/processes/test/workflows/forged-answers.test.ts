@@ -8,9 +8,8 @@ import { assign, setup } from 'xstate';
 import { z } from 'zod';
 import { tokenOf } from '../../../../packages/engine/src/activities.ts';
 import { activity, later } from '../../../../packages/engine/src/define.ts';
-import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
-import { signCms } from '../../../../src/pki/cms.ts';
-import { createAnswer, shardFor } from '../../../../src/transactions/answers.ts';
+import { signCms } from '../../../../packages/pki/src/cms.ts';
+import { createAnswer } from '../../../../src/transactions/answers.ts';
 import { receiptJobId } from '../../../../src/transactions/contract.ts';
 import {
   fingerprintOf,
@@ -18,7 +17,13 @@ import {
   nonceOf,
   transactionOfRun,
 } from '../../../../src/transactions/ids.ts';
-import { closeShards, openShards, type Shard } from '../../../../src/transactions/shards.ts';
+import { instanceIdOf } from '../../../../src/transactions/jobs/instance-ids.ts';
+import {
+  closeShards,
+  openShards,
+  type Shard,
+  shardFor,
+} from '../../../../src/transactions/shards.ts';
 import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';

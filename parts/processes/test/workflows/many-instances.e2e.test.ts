@@ -1,6 +1,6 @@
 /** Thousands of signature processes are started by one call of the typed producer. */
 import { describe, expect, it } from 'vitest';
-import { createWorkflowQueue } from '../../../../src/package/queue.ts';
+import { createWorkflowQueue } from '../../../../src/app/package/queue.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 
 const redis = testRedis();

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
-import { fault } from '../../../../src/protocol/fault.ts';
+import { createGate } from '../../../../packages/engine/test/stage.ts';
+import { fault } from '../../../../packages/protocol/src/fault.ts';
 import { createAnswer } from '../../../../src/transactions/answers.ts';
 import { closeShards, openShards } from '../../../../src/transactions/shards.ts';
-import { createGate } from '../../../../test/engine/stage.ts';
 import { basic, callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
-import { instanceIdOf } from '../../../../src/jobs/instance-ids.ts';
+import { instanceIdOf } from '../../../../src/transactions/jobs/instance-ids.ts';
 import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
