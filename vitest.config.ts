@@ -70,6 +70,7 @@ const otherNode = {
       'test/cli/{hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
+      'parts/ciba/test/endpoint.e2e.test.ts',
       'test/app/{npm-start,process,shutdown}.e2e.test.ts',
     ],
   },

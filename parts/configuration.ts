@@ -2,6 +2,7 @@
 import type { PartConfiguration } from '../src/part/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
 import { certificatesConfiguration } from './certificates/configuration.ts';
+import { cibaConfiguration } from './ciba/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
 import { phoneConfiguration } from './phone/configuration.ts';
 import { pkcs11Configuration } from './pkcs11/configuration.ts';
@@ -10,6 +11,7 @@ import { processConfiguration } from './processes/configuration.ts';
 export const partConfigurations: readonly PartConfiguration[] = [
   callbackConfiguration,
   certificatesConfiguration,
+  cibaConfiguration,
   gatewayConfiguration,
   phoneConfiguration,
   pkcs11Configuration,

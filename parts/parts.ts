@@ -3,6 +3,7 @@ import type { Part } from '../src/part/part.ts';
 import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
 import { certificates } from './certificates/part.ts';
+import { ciba } from './ciba/part.ts';
 import { demo } from './demo/part.ts';
 import { gateway } from './gateway/part.ts';
 import { phone } from './phone/part.ts';
@@ -13,6 +14,7 @@ export const parts: readonly Part[] = [
   backup,
   callbacks,
   certificates,
+  ciba,
   demo,
   gateway,
   phone,

@@ -35,6 +35,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'command-line console console/operators environment http http/pages part pki protocol registry transactions',
     'hono zod',
   ],
+  ciba: [
+    'command-line engine http/pages oauth part pki protocol redis registry transactions',
+    'oidc-provider xstate zod',
+  ],
   cli: [
     'app app/configuration client command-line console console/login console/operators engine environment oauth parts pki protocol redis redis/embedded registry sscd telemetry transactions transactions/history',
     'commander zod',
@@ -65,14 +69,14 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   'http/pages': ['', 'hono'],
   machines: ['engine protocol', 'xstate zod'],
   oauth: [
-    'engine http/pages machines pki protocol redis registry telemetry transactions',
+    'engine http/pages pki protocol redis registry telemetry transactions',
     '@hono/node-server hono jose oidc-provider uqr',
   ],
   part: [
     'command-line console console/operators http http/outgoing http/pages oauth pki protocol redis registry sscd telemetry transactions workers',
     'bullmq zod',
   ],
-  parts: ['backup callbacks certificates demo gateway part phone pkcs11 processes', ''],
+  parts: ['backup callbacks certificates ciba demo gateway part phone pkcs11 processes', ''],
   phone: [
     'command-line console console/operators engine environment http/outgoing http/pages oauth part pki protocol redis registry sscd transactions',
     '@simplewebauthn/server hono jose uqr zod',
@@ -192,6 +196,7 @@ const cases = [
   ['src/oauth', '../console/login/subjects.ts', '../registry/console-client.ts'],
   ['parts/callbacks', '../../src/app/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/certificates', '../../src/app/core.ts', '../../packages/pki/src/cms.ts'],
+  ['parts/ciba', '../phone/part.ts', '../../src/oauth/extension.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/app/core.ts', '../../packages/pki/src/ports.ts'],

@@ -16,7 +16,6 @@ const places: readonly (readonly [floor: Floor, name: string, pattern: RegExp])[
   ['app', 'app', /^src\/(app|cli)\//],
   // Each folder of `parts/` is a part, with its name.
   ['part', '', /^parts\/([^/]+)\//],
-  ['part', 'ciba', /^(src\/oauth\/backchannel\/|machines\/ping)/],
   ['package', '', /^packages\/([^/]+)\//],
   ['machines', 'machines', /^machines\//],
   ['core', 'core', /^(src|workers)\//],
@@ -55,7 +54,7 @@ describe('the house rule', () => {
     ['machines/planted.machine.ts', '../src/registry/entry.ts', 'core'],
     ['src/sscd/planted.ts', '../../parts/phone/device.ts', 'phone'],
     ['src/sscd/planted.ts', '../../parts/gateway/gateways.ts', 'gateway'],
-    ['src/oauth/planted.ts', './backchannel/begin.ts', 'ciba'],
+    ['src/oauth/planted.ts', '../../parts/ciba/begin.ts', 'ciba'],
     ['workers/planted.ts', '../parts/processes/activities/workflow.worker.ts', 'processes'],
     ['src/telemetry/planted.ts', '../../parts/callbacks/callback.worker.ts', 'callbacks'],
     ['parts/callbacks/planted.ts', '../processes/notices.ts', 'processes'],

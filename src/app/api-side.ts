@@ -34,7 +34,7 @@ import type { Core } from './core.ts';
 import { documentationFacts } from './documentation-facts.ts';
 import { frameOf } from './names.ts';
 import { openOauth } from './oauth-side.ts';
-import { apiRooms, describeParts } from './part-rooms.ts';
+import { apiRooms, describeParts, openOauthParts } from './part-rooms.ts';
 import {
   authorityCheck,
   backlogCheck,
@@ -68,6 +68,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
   // First, because nothing is open yet that would have to be closed.
   const described = await describeParts(core.parts);
+  const additions = await openOauthParts(core);
   const shards = core.shardsOver(commands, telemetry.queue);
   telemetry.watchQueues({ redis: commands, queues: queuesIn(shards), now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
@@ -164,6 +165,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     addressOf,
     limits,
     log: oauthLog,
+    additions,
     busy: (apId) => admission.refuses('sign', apId),
     deviceStart: () => ofParts.find(({ deviceStart }) => deviceStart !== undefined)?.deviceStart,
   });

@@ -38,9 +38,10 @@ const refused = (refusal: Refusal, about: Partial<Asker> = {}): Identified => ({
 export const createIdentify = ({
   checkSecret,
   limits,
+  extensions,
   now,
-}: Pick<OauthDeps, 'checkSecret' | 'limits' | 'now'>) => {
-  const authenticate = createClientAuthentication(checkSecret, now);
+}: Pick<OauthDeps, 'checkSecret' | 'limits' | 'extensions' | 'now'>) => {
+  const authenticate = createClientAuthentication(checkSecret, now, extensions);
 
   return async (tenant: Tenant, { header, address, body }: SentForm): Promise<Identified> => {
     if (!isForm(header('content-type'))) return refused({ reason: 'bodyKind' });

@@ -20,6 +20,7 @@ import type { DescribedPart } from '../http/documentation/described-part.ts';
 import type { Entrance } from '../http/documentation.route.ts';
 import type { HealthCheck } from '../http/health.route.ts';
 import type { Tellers } from '../http/outgoing/tellers.ts';
+import type { OauthPart } from '../oauth/extension.ts';
 import type { DeviceStart } from '../oauth/interaction/device-start.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
@@ -30,6 +31,7 @@ import type {
   ApiRooms,
   KeyPlaceRooms,
   LinkTo,
+  OauthRooms,
   OperatorRooms,
   PartSettings,
   PartShapes,
@@ -145,6 +147,8 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. A client of the file with the same id replaces one. */
   oauthClients?(settings: PartSettings<Shapes>, publicUrl: string): readonly OauthClient[];
+  /** What it adds to the OpenID provider. */
+  readonly oauth?: OauthPart<OauthRooms<Shapes>>;
   /** @returns Undefined when the configuration disables it. */
   openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
   /** Starts the work of the part in a process with workers. */

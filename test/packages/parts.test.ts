@@ -1,7 +1,8 @@
 /**
  * The product without each of its parts: its folder and its lines in the two lists are taken away,
- * and what is left compiles, starts, signs, and does not speak of it any more.
+ * and what is left compiles, starts, signs, logs people in, and does not speak of it any more.
  */
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { clientEntry, keyOfClient, relyingParty, secret } from '../oauth/interoperability/stage.ts';
 import { compile, run } from '../support/command.ts';
 import { startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
@@ -33,7 +35,9 @@ const parts = readdirSync(join(root, 'parts'), { withFileTypes: true }).flatMap(
 const named: Readonly<Record<string, RegExp>> = {
   // Not `/pki/root.pem`, nor fault 422 about a certificate, which are of the core.
   certificates: /\/pki\/(?!root\.pem)|timeStampAuthority|"pki"|^\s+certificates\s/,
-  gateway: /gateways|behind a gateway|"const": ?"gateway"/,
+  ciba: /ciba|backchannel|notification-endpoint/i,
+  // Evidence with signatures of such a service is verified without it, too.
+  gateway: /gateways|behind a gateway(?!, for its signatures)|"const": ?"gateway"/,
   // People have phones without it, too.
   phone:
     /[/]phone\b|in browsers|in a browser|41700092600|paraph subscribers|"const": ?"phone"|pinTries/,
@@ -102,18 +106,37 @@ const without = (part: string): string => {
   return path;
 };
 
-/** Starts the product and signs. @returns All that it says of itself, by line. */
-const use = async (path: string): Promise<readonly string[]> => {
-  const data = mkdtempSync(join(folder, 'data-'));
+const publicUrl = 'http://sign.test';
+const till = clientEntry('till', {
+  authentication: 'private_key_jwt',
+  keys: [keyOfClient('till').publicJwk],
+});
+
+/** Members that parts add to a client. */
+const memberOfPart: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ciba: { backchannel: { kind: 'poll' } },
+};
+
+/** @param names The parts whose members the file has. @returns Its path. */
+const writeConfiguration = (data: string, names: readonly string[]): string => {
+  const client = Object.assign({ ...till }, ...names.map((name) => memberOfPart[name]));
   const config = join(data, 'paraph.json');
   writeFileSync(
     config,
     JSON.stringify({
       sandbox: true,
-      publicUrl: 'http://sign.test',
+      publicUrl,
       queue: { prefix: `${redis.prefix}-${basename(data)}` },
+      oidc: { tenants: [{ id: 'main', name: 'Main', clients: [clientEntry('shop'), client] }] },
     }),
   );
+  return config;
+};
+
+/** Starts the product, signs and logs in. @returns All that it says of itself, by line. */
+const use = async (path: string): Promise<readonly string[]> => {
+  const data = mkdtempSync(join(folder, 'data-'));
+  const config = writeConfiguration(data, readdirSync(join(path, 'parts')));
   const product = await startProcess(
     { REDIS_URL: redis.url, PARAPH_CONFIG: config, PARAPH_DATA: data },
     undefined,
@@ -124,24 +147,31 @@ const use = async (path: string): Promise<readonly string[]> => {
     await until(() => product.output().includes('Ctrl-C stops it'));
     const { MSS_SignatureResp } = await product.post('sign', signRequest());
     expect(MSS_SignatureResp.Status.StatusMessage).toBe('SIGNATURE');
+    const shop = relyingParty({ url }, { id: 'shop', secret, origin: publicUrl });
+    expect(await shop.tokens()).toMatchObject({ id_token: expect.any(String) });
+    // The metrics count it under its name where there is such an endpoint.
+    await fetch(`${url}/oidc/backchannel`, { method: 'POST' });
     // With the certificates, which name addresses.
     const signature = Buffer.from(MSS_SignatureResp.MSS_Signature.Base64Signature, 'base64');
     const pages = await Promise.all(
-      ['/', '/openapi.json', '/docs', '/metrics'].map(async (at) => {
-        const response = await fetch(`${url}${at}`);
-        expect([at, response.status]).toEqual([at, 200]);
-        return response.text();
-      }),
+      ['/', '/openapi.json', '/docs', '/metrics', '/oidc/.well-known/openid-configuration'].map(
+        async (at) => {
+          const response = await fetch(`${url}${at}`);
+          expect([at, response.status]).toEqual([at, 200]);
+          return response.text();
+        },
+      ),
     );
     const node = (...words: readonly string[]): string => run(path, [process.execPath, ...words]);
     const help = node('dist/src/cli/paraph.js', '--help');
+    const options = node('dist/src/cli/paraph.js', 'completion', 'zsh');
     const keys = node(
       '--input-type=module',
       '--eval',
       "import { z } from 'zod'; import { configurationSchema } from './dist/src/app/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
     );
-    return [product.output(), signature.toString('latin1'), ...pages, help, keys].flatMap((text) =>
-      text.split('\n'),
+    return [product.output(), signature.toString('latin1'), ...pages, help, options, keys].flatMap(
+      (text) => text.split('\n'),
     );
   } finally {
     await product.stop();
@@ -155,14 +185,29 @@ beforeAll(async () => {
   whole = await use(original);
   // An address in the certificates of the signature, which only its bytes have with this host.
   expect(whole.some((line) => line.includes('http://sign.test/pki/ocsp'))).toBe(true);
+  // In discovery, the metrics and the options of a command.
+  for (const said of ['backchannel_authentication_endpoint', 'route="/oidc/backchannel"', '--ciba'])
+    expect([said, whole.some((line) => line.includes(said))]).toEqual([said, true]);
 }, 600_000);
 
 describe.each(parts)('without %s', (part) => {
-  it('the product compiles, starts and signs, and does not mention it', async () => {
+  it('the product compiles, starts, signs, logs in, and does not mention it', async () => {
     const path = without(part);
     compileChanges(path);
     const mentions = (line: string): boolean => nameOf(part).test(line);
     expect(whole.filter(mentions)).not.toEqual([]);
     expect((await use(path)).filter(mentions)).toEqual([]);
+    for (const member of Object.keys(memberOfPart[part] ?? {})) {
+      const config = writeConfiguration(mkdtempSync(join(folder, 'data-')), [part]);
+      const checked = spawnSync(
+        process.execPath,
+        ['dist/src/cli/paraph.js', 'config', 'check', config],
+        { cwd: path, encoding: 'utf8' },
+      );
+      expect(checked.status).toBe(2);
+      expect(checked.stdout + checked.stderr).toContain(
+        `oidc.tenants[0].clients[1].${member}: unknown key`,
+      );
+    }
   }, 600_000);
 });

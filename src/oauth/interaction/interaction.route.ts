@@ -63,7 +63,7 @@ const roundOfForm = (key: Uint8Array, uid: string, token: string): number | unde
 type RouteContext = Context<Environment>;
 
 export interface InteractionOptions
-  extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'fetch'> {
+  extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'extensions'> {
   /** Key of the forms and of one-time passwords; 32 bytes. */
   readonly csrfKey: Uint8Array;
   /** Aborted when this process is about to stop. */

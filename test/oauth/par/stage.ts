@@ -81,7 +81,6 @@ export const client = (id: string, own: Partial<OauthClient> = {}): OauthClient 
   loginText: {},
   signedRequestRequired: false,
   dpopRequired: false,
-  backchannel: undefined,
   sector: 'shop.example',
   ...own,
 });
@@ -194,8 +193,6 @@ export const openStage = async (
       find: () => undefined,
       isTestNumber: (msisdn) => msisdn === testNumber,
     },
-    backchannelOf: () => ({ enabled: false }),
-    onBackchannelLookup: async () => false,
     onSuspicious: () => undefined,
     now,
     log,

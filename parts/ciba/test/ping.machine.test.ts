@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
-import { type PingResult, type PingTry, pingMachine } from '../../machines/ping.machine.ts';
+import { type PingResult, type PingTry, pingMachine } from '../ping.machine.ts';
 
 const input = { tenantId: 'default', reference: 'B1', lifetimeMs: 60_000, pausesMs: [1000, 3000] };
 

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPingWork } from '../../../src/oauth/backchannel/ping.worker.ts';
-import { notify } from '../../../src/oauth/backchannel/pings.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../../src/redis/connect.ts';
-import { startTestProduct, type TestProduct } from '../../support/product.ts';
-import { testRedis } from '../../support/redis.ts';
-import { until } from '../../support/soon.ts';
+import { startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { until } from '../../../test/support/soon.ts';
+import { createPingWork } from '../ping.worker.ts';
+import { notify } from '../pings.ts';
 import { configurationFor, createCibaClient, loginOf } from './ciba-client.ts';
 
 const redis = testRedis();
@@ -74,8 +74,8 @@ describe('one call', () => {
     ['302', { kind: 'refused', why: 'status 302' }],
   ])('of an endpoint that answers %s ends as %o', async (path, notified) => {
     const before = callsOf('204').length;
-    const by = { fetch, signal: AbortSignal.timeout(path === '2' ? 300 : 30_000) };
-    const told = await notify(`${endpoint.url}/${path}`, { token: 'T', authReqId: 'R' }, by);
+    const signal = AbortSignal.timeout(path === '2' ? 300 : 30_000);
+    const told = await notify(`${endpoint.url}/${path}`, { token: 'T', authReqId: 'R' }, signal);
     expect(told).toEqual(notified);
     expect(callsOf(path)).toHaveLength(path === '204' ? before + 1 : 1);
     // Whoever redirects does not get the token sent elsewhere.

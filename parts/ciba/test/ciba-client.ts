@@ -3,9 +3,9 @@
  * ours.
  */
 import { randomUUID } from 'node:crypto';
-import type { BackchannelLogin } from '../../../src/oauth/backchannel/records.ts';
-import type { TestProduct } from '../../support/product.ts';
-import { type Answer, keyOfClient } from '../interoperability/stage.ts';
+import { type Answer, keyOfClient } from '../../../test/oauth/interoperability/stage.ts';
+import type { TestProduct } from '../../../test/support/product.ts';
+import type { BackchannelLogin } from '../records.ts';
 
 export interface CibaClient {
   /** For `oidc.tenants[].clients`. */

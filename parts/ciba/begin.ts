@@ -8,17 +8,18 @@
  * the answer.
  */
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
-import { randomBytesOf } from '../../../packages/pki/src/random.ts';
-import { fault } from '../../../packages/protocol/src/fault.ts';
-import { chooseLanguage } from '../../http/pages/language.ts';
-import type { OauthDeps } from '../deps.ts';
-import { parseAcrValues } from '../evidence.ts';
-import { readText } from '../library.ts';
-import { soonSeconds } from '../limits.ts';
-import { toLoginError } from '../login-failures.ts';
-import { type LoginStart, type Logins, traceOf } from '../logins.ts';
-import type { Tenant } from '../tenant.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { randomBytesOf } from '../../packages/pki/src/random.ts';
+import { fault } from '../../packages/protocol/src/fault.ts';
+import { chooseLanguage } from '../../src/http/pages/language.ts';
+import type { OauthDeps } from '../../src/oauth/deps.ts';
+import { parseAcrValues } from '../../src/oauth/evidence.ts';
+import { readText } from '../../src/oauth/library.ts';
+import { soonSeconds } from '../../src/oauth/limits.ts';
+import { toLoginError } from '../../src/oauth/login-failures.ts';
+import { type LoginStart, type Logins, traceOf } from '../../src/oauth/logins.ts';
+import type { Tenant } from '../../src/oauth/tenant.ts';
+import { notificationEndpointOf } from './configuration.ts';
 import { denied, refusal, unavailable } from './parameters.ts';
 import type { Pings } from './pings.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
@@ -131,7 +132,7 @@ export const createBegin = ({
     const { msspTransId } = started;
     try {
       await records.putLogin(request.jti, { ...login, started });
-      if (tenant.clients.get(login.clientId)?.backchannel?.delivery === 'ping') {
+      if (notificationEndpointOf(tenant.clients.get(login.clientId)) !== undefined) {
         await pings.expect(tenant, request.jti, login);
       }
     } catch (error) {

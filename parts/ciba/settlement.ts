@@ -9,12 +9,13 @@
  * The library's `backchannelResult` is not used: it would call the client's notification endpoint
  * and wait for it each time, and lose the description of an error.
  */
-import { fault } from '../../../packages/protocol/src/fault.ts';
-import type { OauthDeps } from '../deps.ts';
-import { keepGrant, signedEnding } from '../evidence.ts';
-import { toLoginError } from '../login-failures.ts';
-import { type LoginState, type StartedLogin, traceOf } from '../logins.ts';
-import type { Tenant } from '../tenant.ts';
+
+import { fault } from '../../packages/protocol/src/fault.ts';
+import type { OauthDeps } from '../../src/oauth/deps.ts';
+import { keepGrant, signedEnding } from '../../src/oauth/evidence.ts';
+import { toLoginError } from '../../src/oauth/login-failures.ts';
+import { type LoginState, type StartedLogin, traceOf } from '../../src/oauth/logins.ts';
+import type { Tenant } from '../../src/oauth/tenant.ts';
 import { startLogin } from './begin.ts';
 import { type BackchannelEnd, type BackchannelLogin, createBackchannelRecords } from './records.ts';
 

@@ -1,9 +1,16 @@
 /**
- * Runs the chart of pings (machines/ping.machine.ts): one instance for each login of a client in
+ * Runs the chart of pings (ping.machine.ts): one instance for each login of a client in
  * ping mode. A process waits for the end of each login that it has taken, while the job sleeps.
  * When the process stops or dies, another one takes over. After a stall the client may be told
  * twice.
  */
+import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
+import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { startWorkflowWorker, type WorkflowWorker } from '../../packages/engine/src/worker.ts';
+import { clockOf, type RedisClient } from '../../src/redis/connect.ts';
+import { shardPrefix } from '../../src/transactions/contract.ts';
+import { closeQueues, openQueue } from '../../src/transactions/shards.ts';
 import {
   type PingData,
   type PingInput,
@@ -13,14 +20,7 @@ import {
   pingMachine,
   pingSchema,
   pingVersion,
-} from '../../../machines/ping.machine.ts';
-import { activity, defineWorkflow } from '../../../packages/engine/src/define.ts';
-import { createEngine, spreadOver } from '../../../packages/engine/src/engine.ts';
-import { toError } from '../../../packages/engine/src/redis/to-error.ts';
-import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
-import { clockOf, type RedisClient } from '../../redis/connect.ts';
-import { shardPrefix } from '../../transactions/contract.ts';
-import { closeQueues, openQueue } from '../../transactions/shards.ts';
+} from './ping.machine.ts';
 
 /** Undefined, or a rejection: not now; it is tried again, here or in another process. */
 interface PingActivities {

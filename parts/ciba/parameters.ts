@@ -5,13 +5,13 @@
  *
  * Sources: OpenID Connect CIBA 7.1 and 13.
  */
-import type { OauthClient } from '../../registry/oauth-client.ts';
-import { describeError, type ErrorCause } from '../error-codes.ts';
-import { errors, readText } from '../library.ts';
-import type { LoginError } from '../login-failures.ts';
-import { parseJsonObject, parseLoginHint } from '../login-hint.ts';
-import { checkDtbd, readAcrValues, unshowable } from '../par/parameters.ts';
-import { errorForLibrary } from '../par/refusal.ts';
+import { describeError, type ErrorCause } from '../../src/oauth/error-codes.ts';
+import { errors, readText } from '../../src/oauth/library.ts';
+import type { LoginError } from '../../src/oauth/login-failures.ts';
+import { parseJsonObject, parseLoginHint } from '../../src/oauth/login-hint.ts';
+import { checkDtbd, readAcrValues, unshowable } from '../../src/oauth/par/parameters.ts';
+import { errorForLibrary } from '../../src/oauth/par/refusal.ts';
+import type { OauthClient } from '../../src/registry/oauth-client.ts';
 
 const failure = (error: string, description: string, status = 400): Error =>
   Object.assign(new errors.CustomOIDCProviderError(error, description), {

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BackchannelLogin } from '../../../src/oauth/backchannel/records.ts';
-import { type Json, startTestProduct, type TestProduct } from '../../support/product.ts';
-import { testRedis } from '../../support/redis.ts';
+import { type Json, startTestProduct, type TestProduct } from '../../../test/support/product.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import type { BackchannelLogin } from '../records.ts';
 import {
   answered,
   configurationFor,

@@ -2,17 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import type { BackchannelAuthenticationRequest, KoaContextWithOIDC } from 'oidc-provider';
 import { expect, it } from 'vitest';
-import { createBegin } from '../../../src/oauth/backchannel/begin.ts';
 import type { Tenant } from '../../../src/oauth/tenant.ts';
 import type { SealedStore } from '../../../src/redis/sealed-store.ts';
-import { testRedis } from '../../support/redis.ts';
-import { noLimits, sealedStoreOf } from '../doubles.ts';
+import { noLimits, sealedStoreOf } from '../../../test/oauth/doubles.ts';
+import { testRedis } from '../../../test/support/redis.ts';
+import { createBegin } from '../begin.ts';
 
 const redis = testRedis();
 const who = { clientId: 'till', msisdn: '41790000001' };
 
 /** @param breaks Which of the writes of the login fails; 0 for none. */
-const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) => {
+const stage = (breaks: number, { kind = 'poll', cancelFails = false } = {}) => {
   const done: string[] = [];
   const sealed = sealedStoreOf(redis);
   let writes = 0;
@@ -54,7 +54,12 @@ const stage = (breaks: number, { delivery = 'poll', cancelFails = false } = {}) 
   const tenant = {
     id: 'main',
     store,
-    clients: new Map([[who.clientId, { id: who.clientId, backchannel: { delivery } }]]),
+    clients: new Map([
+      [
+        who.clientId,
+        { id: who.clientId, backchannel: { kind, notificationEndpoint: 'http://localhost/ping' } },
+      ],
+    ]),
   } as unknown as Tenant;
   const request = {
     jti: randomBytes(16).toString('base64url'),
@@ -74,7 +79,7 @@ it('a request that breaks after the phone was asked takes the prompt back', asyn
 });
 
 it('the same goes for one whose client could not be pinged', async () => {
-  const { done, run } = stage(0, { delivery: 'ping' });
+  const { done, run } = stage(0, { kind: 'ping' });
   await expect(run()).rejects.toThrow('Redis has gone');
   expect(done).toEqual(['started', 'cancelled H1', 'destroyed']);
 });

@@ -1,10 +1,11 @@
 /**
- * Tells clients in ping mode that a login has ended. The chart (machines/ping.machine.ts) decides
- * what happens when, and its instances outlive this process. This file does the work for the chart.
+ * Tells clients in ping mode that a login has ended. The chart (ping.machine.ts) decides what
+ * happens when, and its instances outlive this process. This file does the work for the chart.
  */
-import type { PingLogin, PingResult, PingTry } from '../../../machines/ping.machine.ts';
-import type { OauthDeps } from '../deps.ts';
-import type { Tenant } from '../tenant.ts';
+import type { OauthDeps } from '../../src/oauth/deps.ts';
+import type { Tenant } from '../../src/oauth/tenant.ts';
+import { notificationEndpointOf } from './configuration.ts';
+import type { PingLogin, PingResult, PingTry } from './ping.machine.ts';
 import { createPingWork, type PingWorkOptions } from './ping.worker.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
 import type { Settle } from './settlement.ts';
@@ -36,7 +37,7 @@ type Notified =
 export const notify = async (
   endpoint: string,
   { token, authReqId }: { readonly token: string; readonly authReqId: string },
-  { fetch, signal }: { readonly fetch: typeof globalThis.fetch; readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<Notified> => {
   try {
     const { body, ok, status } = await fetch(endpoint, {
@@ -57,16 +58,10 @@ export const notify = async (
 };
 
 const hasPings = ({ clients }: Tenant): boolean =>
-  [...clients.values()].some(({ backchannel }) => backchannel?.delivery === 'ping');
+  [...clients.values()].some((client) => notificationEndpointOf(client) !== undefined);
 
 export const createPings = (
-  {
-    tenants,
-    logins,
-    fetch,
-    now,
-    log,
-  }: Pick<OauthDeps, 'tenants' | 'logins' | 'fetch' | 'now' | 'log'>,
+  { tenants, logins, now, log }: Pick<OauthDeps, 'tenants' | 'logins' | 'now' | 'log'>,
   settle: Settle,
   work: PingWorkOptions,
 ) => {
@@ -110,15 +105,11 @@ export const createPings = (
     const request = await provider.BackchannelAuthenticationRequest.find(authReqId);
     // Expired, or the client has its tokens. A second poll would look like theft and revoke them.
     if (request === undefined || request.consumed) return 'unwanted';
-    const backchannel = tenant.clients.get(login.clientId)?.backchannel;
+    const endpoint = notificationEndpointOf(tenant.clients.get(login.clientId));
     const token = request.params?.client_notification_token;
-    if (backchannel?.delivery !== 'ping' || typeof token !== 'string') return 'unwanted';
+    if (endpoint === undefined || typeof token !== 'string') return 'unwanted';
     const signal = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
-    const notified = await notify(
-      backchannel.notificationEndpoint,
-      { token, authReqId },
-      { fetch, signal },
-    );
+    const notified = await notify(endpoint, { token, authReqId }, signal);
     if (notified.kind === 'told') return 'told';
     if ((notified.kind === 'refused' || isLast) && !stop.aborted) {
       log.trouble(new Error(`client ${login.clientId} could not be notified: ${notified.why}`));

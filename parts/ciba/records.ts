@@ -7,11 +7,10 @@
  * ping             By the login's reference: the auth_req_id. The queue of pings holds the
  *                  reference, so that no auth_req_id is stored in clear.
  */
-
-import type { SealedStore } from '../../redis/sealed-store.ts';
-import type { SignedEnding } from '../evidence.ts';
-import type { LoginError } from '../login-failures.ts';
-import type { LoginRequest, StartedLogin } from '../logins.ts';
+import type { SignedEnding } from '../../src/oauth/evidence.ts';
+import type { LoginError } from '../../src/oauth/login-failures.ts';
+import type { LoginRequest, StartedLogin } from '../../src/oauth/logins.ts';
+import type { SealedStore } from '../../src/redis/sealed-store.ts';
 
 /** The reference is random, and not computed from the auth_req_id. */
 export interface BackchannelLogin
