@@ -9,7 +9,7 @@ import { transactionPageOf } from '../../src/console/board/board-part.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, text } from '../../src/console/input.ts';
 import { doneBy } from '../../src/console/operators/audit.ts';
-import { count } from '../../src/console/pages/markup.ts';
+import { count, counted } from '../../src/console/pages/markup.ts';
 import type { ConsolePart } from '../../src/console/part.ts';
 import { needs } from '../../src/console/session/session.ts';
 import type { OperatorRooms } from '../../src/part/rooms.ts';
@@ -90,6 +90,24 @@ export const openCallbackConsole = (
           html`<a href="/admin/callbacks">${count(counts.dead)} dead</a>`,
         ],
       };
+    },
+    needs: async () => {
+      const { dead, retried } = await callbacks.counts();
+      const page = '/admin/callbacks';
+      return [
+        {
+          kind: 'callbacks-dead',
+          count: dead,
+          text: `${counted(dead, 'callback')} ${dead === 1 ? 'is' : 'are'} dead: not delivered, and not tried again by themselves`,
+          page,
+        },
+        {
+          kind: 'callbacks-failing',
+          count: retried,
+          text: `${counted(retried, 'callback')} ${retried === 1 ? 'has' : 'have'} failed and will be tried again`,
+          page: `${page}?state=retried`,
+        },
+      ].filter((need) => need.count > 0);
     },
     ofTransaction: async (session, { msspTransId, apId, attempt }) => ({
       name: 'callbacks',

@@ -111,6 +111,8 @@ export const createCertificateRoutes = ({
         session: c.get('session'),
         msisdn: number ?? written.slice(0, 40),
         certificates: number === undefined ? undefined : await list({ msisdn: number }),
+        authorities: number === undefined ? await certificates.authorities() : [],
+        now: now(),
         isWrong: written !== '' && number === undefined,
         notice: readNotice(c.req.query('notice'), c.get('session').frame),
       }),

@@ -16,6 +16,7 @@ import {
   timeOf,
 } from '../../src/console/pages/markup.ts';
 import { type Notice, noticeBanner } from '../../src/console/pages/notices.ts';
+import type { ShownAuthority } from './orders.ts';
 
 export interface ShownCertificate {
   readonly serial: string;
@@ -36,6 +37,9 @@ export interface CertificatesModel {
   readonly msisdn: string;
   /** Undefined without a number. */
   readonly certificates: readonly ShownCertificate[] | undefined;
+  /** Shown without a number. */
+  readonly authorities: readonly ShownAuthority[];
+  readonly now: number;
   readonly isWrong: boolean;
   readonly notice: Notice | undefined;
 }
@@ -81,10 +85,22 @@ const orders = (
 ${hasCertificates ? ofCertificates(hidden) : nothing}
 <form class="ask" method="post" action="/admin/certificates/reassign">${hidden}<p>The number belongs to another person now. Its certificates are revoked, and the new person gets another serial number and another account for logins.</p><button type="submit" class="plain danger">Give the number to a new person …</button></form></section>`;
 
+const authorityTable = (authorities: readonly ShownAuthority[], now: number): Html => {
+  const rows = authorities.map(
+    ({ id, notBefore, notAfter, fingerprint }) =>
+      html`<tr role="row"><th scope="row" role="rowheader" class="nowrap">${id}</th><td role="cell" data-label="from">${dayOf(notBefore)}</td><td role="cell" data-label="until">${dayOf(notAfter)}${notAfter > now ? nothing : html` <span class="quiet">over</span>`}</td><td role="cell" class="wide code">${fingerprint.split(/(?<=:)/).map((byte) => html`${byte}<wbr>`)}</td></tr>`,
+  );
+  return html`<section aria-labelledby="authorities"><h2 id="authorities">Authorities</h2>
+<p class="quiet">The last of each kind issues. The next one is made by itself, long before the end; by hand with <code>paraph certificates roll-over</code>.</p>
+${cardTable('Authorities', ['Authority', 'From', 'Until', 'SHA-256 fingerprint'], rows)}</section>`;
+};
+
 export const certificatesPage = ({
   session,
   msisdn,
   certificates,
+  authorities,
+  now,
   isWrong,
   notice,
 }: CertificatesModel): string => {
@@ -98,7 +114,7 @@ ${noticeBanner(notice)}
 <form class="ask" method="get" action="/admin/certificates"><div class="field"><label for="msisdn">Mobile number</label><input id="msisdn" name="msisdn" type="tel" required maxlength="40" value="${msisdn}" autocomplete="off"${invalid(isWrong)}>${isWrong ? html`<p class="error">Give a number with its country code.</p>` : nothing}</div><button type="submit">Show</button></form>
 ${
   certificates === undefined
-    ? nothing
+    ? html`${authorities.length === 0 ? nothing : authorityTable(authorities, now)}`
     : html`${
         certificates.length === 0
           ? html`<p class="empty">This number has no certificates here yet: they are made when it signs first.</p>`

@@ -20,7 +20,7 @@ import { createApp2App } from '../transactions/app2app.ts';
 import { createBacklog, maxBacklogs } from '../transactions/backlog.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import { createEndings, type Endings } from '../transactions/endings.ts';
-import { createProcessReports } from '../transactions/history/processes.ts';
+import { createProcessReports, toleratedOffsetMs } from '../transactions/history/processes.ts';
 import { createRefusals } from '../transactions/history/refusals.ts';
 import { createReadEnd } from '../transactions/outcomes.ts';
 import { createReceipts } from '../transactions/receipts.ts';
@@ -28,7 +28,6 @@ import { closeShards, type QueueAt, queuesIn, type Shard } from '../transactions
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
 import { openAdmission } from './admission-side.ts';
-import { toleratedOffsetMs } from './clock-watch.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { documentationFacts } from './documentation-facts.ts';
@@ -122,6 +121,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     redis: blocking,
     prefix: queue.prefix,
     about: { part: 'api', version: productVersion() ?? 'unknown' },
+    clock: core.clock,
     now,
     onError,
   });

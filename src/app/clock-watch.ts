@@ -7,9 +7,7 @@
  */
 import type { Logger } from 'pino';
 import type { RedisClock } from '../../packages/engine/src/redis/clock.ts';
-
-/** The difference to the clock of Redis above which the clock of a process counts as wrong. */
-export const toleratedOffsetMs = 1000;
+import { toleratedOffsetMs } from '../transactions/history/processes.ts';
 
 const everyMs = 1000;
 /** A jump that is larger than the usual adjustment of a clock within one second. */

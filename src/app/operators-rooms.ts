@@ -134,6 +134,7 @@ export const openOperatorsRooms = async (options: {
         secretRoutes: secretParts.flatMap(({ routes }) =>
           routes === undefined ? [] : [(deps: AdminApiDeps) => routes(deps, owners)],
         ),
+        secretNeeds: secretParts.flatMap(({ needs }) => needs ?? []),
         tenants: configuredTenants({ configuration, parts }).map(({ id, clients }) => {
           const sealed = { redis, prefix, tenant: id, serviceKey, now };
           return {

@@ -149,6 +149,7 @@ const openWorkerSide = async (core: Core, parts: WorkerParts, { add, close }: Cl
       concurrency: workers.concurrency * shards.length,
     },
     running: started.running,
+    clock: core.clock,
     now,
     onError: core.onError,
   });

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
 import { createConsoleStreams, type EventStreams } from './event-stream.ts';
+import { createNeeds } from './needs.ts';
 import type { Operator } from './operators/operator.ts';
 import { usualView } from './operators/views.ts';
 import { createReplayRoutes } from './replays.route.ts';
@@ -25,9 +26,8 @@ export const mountSubjects = (
   streams: EventStreams,
 ): void => {
   routes.route('/', createTransactionRoutes(deps, details, streams));
-  for (const create of [createReplayRoutes, createServiceRoutes]) {
-    routes.route('/', create(deps));
-  }
+  routes.route('/', createReplayRoutes(deps));
+  routes.route('/', createServiceRoutes(deps, createNeeds(deps, secrets?.secretNeeds)));
   for (const part of deps.parts) {
     const ofPart = part.routes?.(deps);
     if (ofPart !== undefined) routes.route('/', ofPart);

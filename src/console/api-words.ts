@@ -4,7 +4,7 @@
  */
 export const apiWords: Readonly<Record<string, string>> = {
   'GET /session': 'Who asks, and with which role',
-  'GET /overview': 'Counts of the last hours',
+  'GET /overview': 'Counts of the last hours, and what needs a person now',
   'GET /events': 'Follow which transactions change',
   'GET /openapi.json': 'This document',
 

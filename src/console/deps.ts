@@ -19,7 +19,7 @@ import type { Operators } from './operators/operators.ts';
 import type { OpenidProviderSettings } from './operators/provider-people.ts';
 import type { Replays } from './operators/replays.ts';
 import type { View } from './operators/views.ts';
-import type { ConsolePart, Frame } from './part.ts';
+import type { ConsolePart, Frame, Need } from './part.ts';
 
 /** An application provider without its secrets. */
 export interface ProviderView
@@ -45,6 +45,8 @@ export interface SecretDeps {
   readonly operators: Operators;
   /** Those of parts. */
   readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
+  /** What needs a person, of parts. */
+  readonly secretNeeds: readonly (() => Promise<readonly Need[]>)[];
   /** The OpenID tenants, at least one. */
   readonly tenants: readonly TenantSecrets[];
 }

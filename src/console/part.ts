@@ -41,6 +41,20 @@ export interface ActionWords {
   readonly target?: 'transactions' | 'workflows' | 'replays';
 }
 
+/** Something that needs a person. The overview shows it first, in one line. */
+export interface Need {
+  /** Its name for programs: `callbacks-dead`. */
+  readonly kind: string;
+  /** The number of what `text` names. */
+  readonly count: number;
+  /** What it is, with the number: `3 callbacks are dead`. */
+  readonly text: string;
+  /** Path and query of the page where it is mended. */
+  readonly page: string;
+  /** Who may open that page. Default: everybody. */
+  readonly role?: Role;
+}
+
 /** What the service key opens. */
 export interface SecretRooms {
   readonly serviceKey: Uint8Array;
@@ -61,6 +75,8 @@ export interface SecretPart {
   routes?(deps: AdminApiDeps, owners: readonly NumberOwners[]): Hono<ConsoleEnvironment>;
   /** What it keeps for the owner of a number. */
   readonly owners?: NumberOwners;
+  /** As those of a {@link ConsolePart}. */
+  needs?(): Promise<readonly Need[]>;
 }
 
 export interface ConsolePart extends Frame {
@@ -71,6 +87,8 @@ export interface ConsolePart extends Frame {
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */
   overview?(): Promise<{ readonly told: object; readonly tile: Tile }>;
+  /** What of it needs a person now; empty when nothing does. */
+  needs?(): Promise<readonly Need[]>;
   /** A section on the page of a transaction, with the name of its region for updates. */
   ofTransaction?(
     session: ConsoleSession,

@@ -6,16 +6,18 @@ import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { z } from 'zod';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { faultCodes } from '../../packages/protocol/src/fault.ts';
 import { askedIn } from '../http/pages/assets.ts';
 import type { Overview } from '../transactions/history/overview.ts';
 import { queuesIn } from '../transactions/shards.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { paged, query, text, time } from './input.ts';
+import type { ReadNeeds } from './needs.ts';
 import { doneBy } from './operators/audit.ts';
 import { serveConsoleAsset } from './pages/assets.ts';
 import { auditPage } from './pages/audit-page.ts';
-import { overviewPage, type Range, ranges } from './pages/overview-page.ts';
+import { overviewPage, type Range, ranges, usualRange } from './pages/overview-page.ts';
 import { refusalsPage } from './pages/refusals-page.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { needs } from './session/session.ts';
@@ -33,6 +35,8 @@ const countedStates = [
   'completed',
 ] as const;
 
+const faultCode = z.coerce.number().pipe(z.literal(faultCodes));
+
 const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
 /** @param actions The actions that may be searched for. */
 const auditQuery = (actions: readonly string[]) =>
@@ -47,7 +51,10 @@ const auditQuery = (actions: readonly string[]) =>
     .partial()
     .extend(paged(100, 1000));
 
-export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment> => {
+export const createServiceRoutes = (
+  deps: AdminApiDeps,
+  readNeeds: ReadNeeds,
+): Hono<ConsoleEnvironment> => {
   const { history, parts, indexed, audit, shards, providers, sandbox, log, now } = deps;
   const routes = new Hono<ConsoleEnvironment>();
 
@@ -69,6 +76,7 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   routes.get('/admin/api/overview', query(overviewQuery), async (c) =>
     answer({
       ...(await history.overview(now() - c.req.valid('query').hours * hourMs)),
+      needs: (await readNeeds()).map(({ role: _, ...need }) => need),
       ...Object.assign({}, ...(await overviews()).map(({ told }) => told)),
     }),
   );
@@ -91,26 +99,23 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
   routes.get('/admin', async (c) => {
     const time = now();
     const asked = c.req.query('range') ?? '';
-    const range = Object.hasOwn(ranges, asked) ? (asked as Range) : undefined;
-    const [{ lastHour, lastDay }, processes, ofParts] = await Promise.all([
+    const range = Object.hasOwn(ranges, asked) ? (asked as Range) : usualRange;
+    const [needs, { lastHour, lastDay }, overview, processes, ofParts] = await Promise.all([
+      readNeeds(),
       history.refused(),
+      overviewOf(range),
       history.processes(),
       overviews(),
     ]);
     const refused: Partial<Record<Range, number>> = { '1h': lastHour, '24h': lastDay };
-    const shown: readonly Range[] = range === undefined ? ['1h', '24h'] : [range];
-    const periods = shown.map(async (each) => ({
-      range: each,
-      overview: await overviewOf(each),
-      refused: refused[each],
-    }));
-    const session = c.get('session');
     const model = {
-      session,
-      periods: await Promise.all(periods),
+      session: c.get('session'),
+      needs,
+      range,
+      overview,
+      refused: refused[range],
       processes,
       tiles: ofParts.map(({ tile }) => tile),
-      range,
       now: time,
     };
     return c.html(overviewPage(model));
@@ -118,13 +123,16 @@ export const createServiceRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment
 
   routes.get(
     '/admin/api/refusals',
-    query(z.strictObject({ apId: text(maxText) }).partial()),
-    async (c) => answer(await history.refusals(c.req.valid('query').apId)),
+    query(z.strictObject({ apId: text(maxText), fault: faultCode }).partial()),
+    async (c) => answer(await history.refusals(c.req.valid('query'))),
   );
 
   routes.get('/admin/refusals', async (c) => {
     const apId = c.req.query('apId')?.trim().slice(0, maxText) || undefined;
-    return c.html(refusalsPage(c.get('session'), await history.refusals(apId), apId));
+    // A fault that cannot be read is none: the page says whether it shows all.
+    const fault = faultCode.safeParse(c.req.query('fault')).data;
+    const filter = { apId, fault };
+    return c.html(refusalsPage(c.get('session'), await history.refusals(filter), filter));
   });
 
   routes.get('/admin/api/processes', async () => answer({ processes: await history.processes() }));

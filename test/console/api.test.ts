@@ -455,7 +455,7 @@ describe('the service', () => {
     });
     const { text } = await stage.ask('viewer', 'GET', '/admin');
     expect(text).toContain(`process ${process.pid}`);
-    expect(text).not.toContain('No workers are heard of');
+    expect(text).not.toContain('No workers run');
     const { serviceKey: masterKey } = stage.product.core;
     const other = await startTestProduct(redis, {
       masterKey,

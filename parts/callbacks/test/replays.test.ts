@@ -169,7 +169,10 @@ describe('a callback that fails and is tried again', () => {
       retried: 2,
       dead: 0,
     });
+    const needs = { kind: 'callbacks-failing', count: 2, page: '/admin/callbacks?state=retried' };
+    expect((await ask('viewer', 'GET', '/api/overview')).body.needs).toMatchObject([needs]);
     const overview = (await ask('viewer', 'GET', '')).text;
+    expect(overview).toContain('2 callbacks have failed and will be tried again</a>');
     expect(overview).toContain('href="/admin/callbacks?state=retried">2<');
     const listed = (await paraph('callbacks', 'ls', '--retried', '--json')).json();
     expect(listed.callbacks).toMatchObject([{ tries: 1 }, { tries: 1 }]);

@@ -1,11 +1,13 @@
 /** Certificates of people, and authorities, in the admin API and on the page. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createNumberNames } from '../../../src/console/operators/number-names.ts';
 import { type ApiStage, startApiStage } from '../../../test/console/api-stage.ts';
 import { enrolPhone } from '../../../test/support/phone.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import type { Json } from '../../../test/support/product.ts';
 import { testRedis } from '../../../test/support/redis.ts';
+import { openCertificateConsole } from '../console.ts';
 
 const redis = testRedis();
 let stage: ApiStage;
@@ -37,6 +39,41 @@ const order = (what: string, body: object) =>
 
 const audited = async (target: string): Promise<Json[]> =>
   (await stage.ask('operator', 'GET', `/admin/api/audit?target=${target}`)).body.entries;
+
+describe('the authorities on the page', () => {
+  it('stand on the page before a number is asked for, and need a person half a year before their end', async () => {
+    const { text } = await stage.ask('operator', 'GET', '/admin/certificates');
+    const { authorities } = (await stage.ask('viewer', 'GET', '/admin/api/authorities')).body;
+    const ids = authorities.map(({ id }: Json) => id);
+    expect(ids).toEqual(['root-1', 'issuing-1']);
+    for (const id of ids)
+      expect(text).toContain(`<th scope="row" role="rowheader" class="nowrap">${id}`);
+    const { core } = stage.product;
+    const custody = core.custodyOver(core.commands);
+    const { serviceKey } = core;
+    const numberName = createNumberNames(serviceKey);
+    const secrets = { serviceKey, numberName, publicUrl: async () => undefined };
+    const needsAt = async (now: number) => {
+      const part = openCertificateConsole({ audit: stage.audit, now: () => now });
+      const { needs } = part.openSecrets?.({ ...secrets, custody }) ?? {};
+      return (await needs?.()) ?? [];
+    };
+    const [, issuing] = authorities;
+    const dayMs = 86_400_000;
+    expect(await needsAt(issuing.notAfter - 181 * dayMs)).toEqual([]);
+    expect(await needsAt(issuing.notAfter - 30 * dayMs)).toMatchObject([
+      {
+        kind: 'authority-ends',
+        text: expect.stringMatching(
+          /^The authority issuing-1 ends on \d{4}-\d\d-\d\d, in 30 days: /,
+        ),
+        page: '/admin/certificates#authorities',
+        role: 'operator',
+      },
+    ]);
+    expect(await needsAt(issuing.notAfter + dayMs)).toEqual([]);
+  });
+});
 
 describe('the certificates of a number', () => {
   it('are listed by number and by serial number, without the number, for operators', async () => {

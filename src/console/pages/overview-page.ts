@@ -1,5 +1,5 @@
 /**
- * The last hour and the last day, or another range. The server draws charts as SVG; each has a
+ * What needs a person, and the numbers of one range of time. The server draws charts as SVG; each has a
  * table with the same numbers. Transactions are submitted, and their attempts end: after a replay a
  * transaction has two.
  */
@@ -9,9 +9,10 @@ import type { ProcessReport } from '../../transactions/history/processes.ts';
 import { type Clock, clockOf } from '../clock.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { fieldTime } from '../filter.ts';
+import { includesRole } from '../operators/operator.ts';
+import type { Need } from '../part.ts';
 import { layOut } from './layout.ts';
 import {
-  banner,
   breakable,
   cardTable,
   count,
@@ -114,12 +115,13 @@ const shareBar = (share: number): Html =>
 const percent = (part: number, all: number): string =>
   all === 0 ? '—' : `${((part / all) * 100).toFixed(part === all ? 0 : 1)} %`;
 
-/** A rate per second; low rates per minute. */
+/** A rate per second; low rates per minute, or per hour. */
 const rate = (number: number, ms: number): string => {
   const perSecond = number / Math.max(1, ms / 1000);
   if (perSecond >= 10) return `${count(Math.round(perSecond))}/s`;
   if (perSecond >= 1) return `${perSecond.toFixed(1)}/s`;
   const perMinute = perSecond * 60;
+  if (perMinute > 0 && perMinute < 0.1) return `${(perMinute * 60).toFixed(1)}/h`;
   return `${perMinute >= 10 ? Math.round(perMinute) : perMinute.toFixed(1)}/min`;
 };
 
@@ -135,20 +137,16 @@ export const ranges = {
   '15m': { name: 'Last 15 minutes', ms: 900_000 },
   '1h': { name: 'Last hour', ms: 3_600_000 },
   '6h': { name: 'Last 6 hours', ms: 6 * 3_600_000 },
-  '24h': { name: 'Last day', ms: 86_400_000 },
+  '24h': { name: 'Last 24 hours', ms: 86_400_000 },
   '7d': { name: 'Last 7 days', ms: 7 * 86_400_000 },
   '30d': { name: 'Last 30 days', ms: 30 * 86_400_000 },
 } as const;
 export type Range = keyof typeof ranges;
 
-export interface Period {
-  readonly range: Range;
-  readonly overview: Overview;
-  /** Refused requests; undefined for a period for which they are not counted. */
-  readonly refused?: number | undefined;
-}
+/** The range of the page when none is chosen. */
+export const usualRange: Range = '24h';
 
-const period = ({ range, overview, refused }: Period, now: number, clock: Clock): Html => {
+const period = ({ range, overview, refused, now }: OverviewModel, clock: Clock): Html => {
   const { name } = ranges[range];
   const id = `last-${range}`;
   const { submitted, signed, failed, timeToSignMs, series, since } = overview;
@@ -170,8 +168,8 @@ ${tiles(
     ? undefined
     : ['Requests refused', html`<a href="/admin/refusals">${count(refused)}</a>`],
 )}
-<div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`, clock)}${rateTable(series, `${id}-series`, clock)}</div>
-<div class="panel"><h3>Time to sign</h3>${
+<div class="columns main"><div class="panel"><h3>Submitted, signed and failed</h3>${rateLegend}${rateChart(series, `${name}: ${counted(submitted, 'transaction')} submitted, ${counted(signed, 'attempt')} signed, ${count(failed)} failed. The table below says when.`, clock)}${rateTable(series, `${id}-series`, clock)}</div>
+<div><div class="panel"><h3>Time to sign</h3>${
     timeToSignMs === undefined
       ? html`<p class="quiet">None signed.</p>`
       : tiles(
@@ -180,44 +178,72 @@ ${tiles(
           ['99 % within', duration(timeToSignMs.p99)],
         )
   }</div>
-<div class="panel"><h3>Faults by reason</h3>${faultTable(overview, name.toLowerCase())}</div>
+<div class="panel"><h3>Faults by reason</h3>${faultTable(overview, name.toLowerCase())}</div></div></div>
 </section>`;
 };
 
 export interface OverviewModel {
   readonly session: ConsoleSession;
-  /** The shown periods, at least one. */
-  readonly periods: readonly Period[];
+  /** What needs a person, in the order of the page. */
+  readonly needs: readonly Need[];
+  readonly range: Range;
+  /** The numbers of the range. */
+  readonly overview: Overview;
+  /** Refused requests; undefined for a range for which they are not counted. */
+  readonly refused?: number | undefined;
   readonly processes: readonly ProcessReport[];
   /** The tiles of parts. */
   readonly tiles: readonly Tile[];
-  /** The chosen range; undefined for the default periods. */
-  readonly range: Range | undefined;
   readonly now: number;
 }
 
+/** How much a clock is ahead: `+3.2 s`. */
+const offsetText = (offsetMs: number): string =>
+  `${offsetMs < 0 ? '−' : '+'}${duration(Math.abs(offsetMs))}`;
+
 const processTable = (processes: readonly ProcessReport[], now: number): Html => {
   const rows = processes.map(
-    ({ part, host, pid, version, startedAt, running, concurrency }) =>
-      html`<tr role="row"><th scope="row" role="rowheader">${part === 'api' ? 'API' : 'Workers'}</th><td role="cell">${host}, process ${pid}</td><td role="cell" data-label="version">${version}</td><td role="cell" data-label="since">${timeOf(startedAt)} <span class="quiet">(${duration(now - startedAt)})</span></td><td role="cell" class="number" data-label="signatures in hand">${running === undefined ? '' : `${count(running)} of ${count(concurrency ?? 0)}`}</td></tr>`,
+    ({ part, host, pid, version, startedAt, running, concurrency, clockOffsetMs }) =>
+      html`<tr role="row"><th scope="row" role="rowheader">${part === 'api' ? 'API' : 'Workers'}</th><td role="cell">${host}, process ${pid}</td><td role="cell" data-label="version">${version}</td><td role="cell" data-label="since">${timeOf(startedAt)} <span class="quiet">(${duration(now - startedAt)})</span></td><td role="cell" class="number" data-label="clock, to that of Redis">${clockOffsetMs === undefined ? '' : offsetText(clockOffsetMs)}</td><td role="cell" class="number" data-label="signatures in hand">${running === undefined ? '' : `${count(running)} of ${count(concurrency ?? 0)}`}</td></tr>`,
   );
-  const headings = ['Part', 'Where', 'Version', 'Since', ['Signatures in hand', 'number']] as const;
+  const headings = [
+    'Part',
+    'Where',
+    'Version',
+    'Since',
+    ['Clock, to that of Redis', 'number'],
+    ['Signatures in hand', 'number'],
+  ] as const;
   return html`<section aria-labelledby="processes"><h2 id="processes">Processes</h2>
-${processes.some(({ part }) => part === 'workers') ? nothing : banner('bad', 'No workers are heard of', 'What is submitted waits until some run.')}
 ${cardTable('Processes', headings, rows)}</section>`;
 };
 
 const choice = ({ range }: OverviewModel): Html => {
-  const link = (to: Range | undefined, text: string): Html =>
-    to === range
-      ? html`<strong aria-current="true">${text}</strong>`
-      : html`<a href="/admin${queryOf({ range: to })}">${text}</a>`;
-  return html`<p>${link(undefined, 'Hour and day')}${Object.keys(ranges).map((name) => html` · ${link(name as Range, name)}`)}</p>`;
+  const links = Object.entries(ranges).map(([name, { name: words }], index) => {
+    const text = html`<span class="unseen">${words}: </span>${name}`;
+    const each =
+      name === range
+        ? html`<strong aria-current="true">${text}</strong>`
+        : html`<a href="/admin${queryOf({ range: name })}">${text}</a>`;
+    return index === 0 ? each : html` · ${each}`;
+  });
+  return html`<p>${links}</p>`;
+};
+
+const needsList = ({ session, needs }: OverviewModel): Html => {
+  const line = ({ text, page, role = 'viewer' }: Need): Html =>
+    includesRole(session.operator.role, role) ? html`<a href="${page}">${text}</a>` : html`${text}`;
+  return html`<section aria-labelledby="needs"><h2 id="needs">Needs attention</h2>
+${
+  needs.length === 0
+    ? html`<p class="quiet">Nothing needs attention.</p>`
+    : html`<ul class="needs">${needs.map((need) => html`<li>${line(need)}</li>`)}</ul>`
+}</section>`;
 };
 
 export const overviewPage = (model: OverviewModel): string => {
-  const { session, periods, processes, now } = model;
-  const { waiting = 0, active = 0, delayed = 0 } = periods[0]?.overview.queue ?? {};
+  const { session, overview, processes, now } = model;
+  const { waiting, active, delayed } = overview.queue;
   const open = html`<a href="/admin/transactions?state=open">open</a>`;
   const clock = clockOf(session.view.times);
   return layOut({
@@ -227,6 +253,7 @@ export const overviewPage = (model: OverviewModel): string => {
     live: { everySeconds: 15 },
     main: html`<div class="head"><h1>Overview</h1>${choice(model)}</div>
 <div class="stack" data-region="overview">
+${needsList(model)}
 <section aria-labelledby="now"><h2 id="now">In the queues now</h2>
 ${tiles(
   ['Waiting for a worker', count(waiting)],
@@ -234,7 +261,7 @@ ${tiles(
   ['Waiting for a person', count(delayed), open],
   ...model.tiles,
 )}</section>
-<div class="${periods.length > 1 ? 'periods' : 'stack'}">${periods.map((each) => period(each, now, clock))}</div>
+${period(model, clock)}
 ${processTable(processes, now)}
 </div>`,
   });

@@ -1,5 +1,6 @@
 /** Refused requests: counts by application and reason, and the latest requests. */
 import { html } from 'hono/html';
+import { type FaultCode, faultTable } from '../../../packages/protocol/src/fault.ts';
 import type { Refusals } from '../../transactions/history/refusals.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
@@ -20,11 +21,28 @@ const countRow = (refused: Refusals['counts'][number]): Html =>
 const latestRow = (refused: Refusals['latest'][number]): Html =>
   html`<tr role="row"><th scope="row" role="rowheader" class="nowrap">${timeOf(refused.at)}</th><td role="cell">${application(refused)}</td><td role="cell">${refused.operation ?? ''}</td><td role="cell">${fault(refused)}</td><td role="cell" class="wide">${refused.detail}</td><td role="cell" class="number" data-label="requests">${count(refused.count)}</td></tr>`;
 
-/** @param apId The application, if only its requests are shown. */
+interface RefusalsShown {
+  readonly apId?: string | undefined;
+  readonly fault?: FaultCode | undefined;
+}
+
+const narrowed = ({ apId, fault: code }: RefusalsShown): Html => {
+  if (apId === undefined && code === undefined) return nothing;
+  const ofFault =
+    code === undefined ? nothing : html` with <strong>${code} ${faultTable[code].reason}</strong>`;
+  const ofApplication = apId === undefined ? nothing : html` of <strong>${apId}</strong>`;
+  const its =
+    apId === undefined
+      ? nothing
+      : html` · <a href="/admin/transactions${queryOf({ apId })}">Its transactions</a>`;
+  return html`<p>Only requests${ofApplication}${ofFault}. <a href="/admin/refusals">Show all</a>${its}</p>`;
+};
+
+/** @param shown The application and the fault to which the page is narrowed. */
 export const refusalsPage = (
   session: ConsoleSession,
   { counts, latest }: Refusals,
-  apId: string | undefined,
+  shown: RefusalsShown,
 ): string =>
   layOut({
     title: 'Refused requests',
@@ -33,7 +51,7 @@ export const refusalsPage = (
     live: { everySeconds: 15 },
     main: html`<h1>Refused requests</h1>
 <p>They were answered with a fault at once and became no transaction. The application is what the request says: anyone can write any AP_ID.</p>
-${apId === undefined ? nothing : html`<p>Only of <strong>${apId}</strong>. <a href="/admin/refusals">Show all</a> · <a href="/admin/transactions${queryOf({ apId })}">Its transactions</a></p>`}
+${narrowed(shown)}
 <div class="stack" data-region="refusals">${
       latest.length + counts.length === 0
         ? html`<p class="empty">No request was refused in the last day.</p>`

@@ -11,7 +11,13 @@ import { shardKeys } from './keys.ts';
 import { type Overview, overview } from './overview.ts';
 import { type ProcessReport, readProcesses } from './processes.ts';
 import { type RebuildProgress, rebuildShard } from './rebuild.ts';
-import { countRefusals, type Refusals, readRefusals } from './refusals.ts';
+import {
+  countRefusals,
+  countRefusalsByFault,
+  type RefusalFilter,
+  type Refusals,
+  readRefusals,
+} from './refusals.ts';
 import type { TransactionRow } from './row.ts';
 import { type Page, search } from './search.ts';
 import { createWatch } from './watch.ts';
@@ -75,8 +81,12 @@ export const createHistory = (options: {
     /** The numbers of requests that were refused in the last hour and in the last day. */
     refused: () => countRefusals(redis, prefix, now()),
 
-    /** Refused requests of all API processes. @param apId Only those of this application. */
-    refusals: (apId?: string): Promise<Refusals> => readRefusals(redis, prefix, now(), apId),
+    /** The refused requests of the last hour by fault, the most frequent first. */
+    refusedByFault: () => countRefusalsByFault(redis, prefix, now()),
+
+    /** Refused requests of all API processes. */
+    refusals: (filter?: RefusalFilter): Promise<Refusals> =>
+      readRefusals(redis, prefix, now(), filter),
 
     /** The running processes of the service. */
     processes: (): Promise<readonly ProcessReport[]> => readProcesses(redis, prefix, now()),

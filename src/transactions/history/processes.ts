@@ -19,9 +19,14 @@ export interface ProcessReport {
   /** Only for workers: their current signatures; `concurrency` is the maximum. */
   readonly running?: number;
   readonly concurrency?: number;
+  /** How much the clock of the machine is ahead of that of Redis; absent while it is unknown. */
+  readonly clockOffsetMs?: number;
   /** The time of the last report. */
   readonly at: number;
 }
+
+/** The difference to the clock of Redis above which the clock of a process counts as wrong. */
+export const toleratedOffsetMs = 1000;
 
 const sayEveryMs = 5000;
 /** Time without a report after which a process counts as gone. */
@@ -36,10 +41,11 @@ export const createProcessReports = (options: {
   readonly prefix: string;
   readonly about: Pick<ProcessReport, 'part' | 'version' | 'concurrency'>;
   readonly running?: () => number;
+  readonly clock: { offsetMs(): number | undefined };
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { redis, prefix, about, running, now, onError } = options;
+  const { redis, prefix, about, running, clock, now, onError } = options;
   const key = keyOf(prefix);
   const id = randomUUID();
   const fixed = { ...about, host: hostname(), pid: process.pid, startedAt: now() };
@@ -50,7 +56,13 @@ export const createProcessReports = (options: {
     if (isSaying) return;
     isSaying = true;
     try {
-      const report: ProcessReport = { ...fixed, ...(running && { running: running() }), at: now() };
+      const offsetMs = clock.offsetMs();
+      const report: ProcessReport = {
+        ...fixed,
+        ...(running && { running: running() }),
+        ...(offsetMs !== undefined && { clockOffsetMs: Math.round(offsetMs) }),
+        at: now(),
+      };
       await redis.hset(key, id, JSON.stringify(report));
       await redis.pexpire(key, 2 * silentMs);
       const silent = (await readAll(redis, prefix)).filter(([, { at }]) => at < now() - silentMs);

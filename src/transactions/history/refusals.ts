@@ -193,15 +193,51 @@ export const countRefusals = async (
   return sums;
 };
 
-/** @param apId Reads only the requests of this application. */
+/** Counts the refused requests of the last hour by fault, the most frequent first. */
+export const countRefusalsByFault = async (
+  redis: RedisClient,
+  prefix: string,
+  now: number,
+): Promise<
+  readonly { readonly fault: number; readonly reason?: string; readonly count: number }[]
+> => {
+  const pipeline = redis.pipeline();
+  for (const { bucket, isRecent } of bucketsOf(now)) {
+    if (isRecent) for (const kind of kinds) pipeline.hgetall(keyOf(prefix, kind, bucket));
+  }
+  const sums = new Map<number, number>();
+  for (const [error, counts] of (await pipeline.exec()) ?? []) {
+    if (error) throw error;
+    for (const [field, count] of Object.entries(counts as Record<string, string>)) {
+      if (field === total) continue;
+      const [, fault] = JSON.parse(field) as Field;
+      sums.set(fault, (sums.get(fault) ?? 0) + Number(count));
+    }
+  }
+  return [...sums]
+    .map(([fault, count]) => {
+      const reason = reasonOf(fault);
+      return { fault, ...(reason !== undefined && { reason }), count };
+    })
+    .toSorted((a, b) => b.count - a.count || a.fault - b.fault);
+};
+
+export interface RefusalFilter {
+  readonly apId?: string | undefined;
+  readonly fault?: number | undefined;
+}
+
+/** @param filter Reads only the requests of this application, and with this fault. */
 export const readRefusals = async (
   redis: RedisClient,
   prefix: string,
   now: number,
-  apId?: string | undefined,
+  filter: RefusalFilter = {},
 ) => {
   const all = bucketsOf(now);
-  const fits = (told: string | undefined): boolean => apId === undefined || told === apId;
+  const fits = ({ apId, fault }: RefusalFilter): boolean =>
+    (filter.apId === undefined || apId === filter.apId) &&
+    (filter.fault === undefined || fault === filter.fault);
 
   const readKind = async (kind: Kind) => {
     const isRegistered = kind === 'registered';
@@ -240,8 +276,8 @@ export const readRefusals = async (
       return { ...told, isRegistered, reason: reasonOf(told.fault) };
     });
     return {
-      counts: counted.filter((each) => fits(each.apId)),
-      latest: latest.filter((each) => fits(each.apId)),
+      counts: counted.filter(fits),
+      latest: latest.filter(fits),
     };
   };
 

@@ -148,12 +148,16 @@ const overviewOf = (
   overviewPage({
     session: of,
     tiles: [['Of a part', evil]],
-    periods: [
-      { range: '1h', overview: told, refused: 7 },
-      { range: '24h', overview: told },
+    needs: [
+      { kind: 'evil', count: 3, text: evil, page: '/admin/callbacks' },
+      { kind: 'evil', count: 1, text: 'Only for admins', page: '/admin/users', role: 'admin' },
     ],
-    processes: [{ part: 'api', host: evil, pid: 7, version: evil, startedAt: at, at } as const],
-    range: undefined,
+    range: '1h',
+    overview: told,
+    refused: 7,
+    processes: [
+      { part: 'api', host: evil, pid: 7, version: evil, startedAt: at, clockOffsetMs: -3200, at },
+    ],
     now: at,
     ...changes,
   });
@@ -291,7 +295,7 @@ const pages: readonly (readonly [string, string])[] = [
   ['link', linkPage({ token: evil })],
   ['message', messagePage(404, evil, evil)],
   ['overview', overviewOf(session(), overview)],
-  ['refusals', refusalsPage(session(), refusals, evil)],
+  ['refusals', refusalsPage(session(), refusals, { apId: evil, fault: 101 })],
   ['list', listOf('admin', { text: evil, state: evil })],
   ['list of rows', listOf('admin', { text: evil })],
   ['transaction', detailWith('reason')],
@@ -528,9 +532,9 @@ describe('the pages', () => {
   it('say for each chart what it shows', () => {
     const page = overviewOf(session('viewer'), overview);
     const charts = page.match(/<svg class="chart"/g) ?? [];
-    expect(charts).toHaveLength(2);
-    expect(page.match(/<summary>The chart as a table/g)).toHaveLength(2);
-    expect(page.match(/text-anchor="end">[^<]+ UTC<\/text><\/svg>/g)).toHaveLength(2);
+    expect(charts).toHaveLength(1);
+    expect(page.match(/<summary>The chart as a table/g)).toHaveLength(1);
+    expect(page.match(/text-anchor="end">[^<]+ UTC<\/text><\/svg>/g)).toHaveLength(1);
     expect(page).toContain('75.0 %');
     expect(page).not.toMatch(/NaN|undefined|Infinity/);
   });
@@ -547,13 +551,22 @@ describe('the pages', () => {
   });
 
   it('say which range is shown and link to the others', () => {
-    const [period] = [{ range: '30d', overview } as const];
-    const page = overviewOf(session(), overview, { periods: [period], range: '30d' });
+    const page = overviewOf(session(), overview, { range: '30d', refused: undefined });
     expect(page).toContain('data-every="15"');
     expect(page).toContain('Last 30 days');
     expect(page).toContain('href="/admin?range=15m"');
-    expect(page).toContain('<strong aria-current="true">30d</strong>');
+    expect(page).toMatch(/<strong aria-current="true">.*Last 30 days: <\/span>30d<\/strong>/);
+    expect(page.match(/<h2 id="last-/g)).toHaveLength(1);
     expect(page).not.toContain('Requests refused');
+  });
+
+  it('begin with what needs a person, each with a link for those who may open it', () => {
+    const page = overviewOf(session('operator'), overview);
+    const [needs = ''] = /<ul class="needs">.*?<\/ul>/s.exec(page) ?? [];
+    expect(needs).toContain('<li><a href="/admin/callbacks">&lt;img');
+    expect(needs).toContain('<li>Only for admins</li>');
+    expect(page.indexOf(needs)).toBeLessThan(page.indexOf('<h2 id="now">'));
+    expect(overviewOf(session(), overview, { needs: [] })).toContain('Nothing needs attention.');
   });
 
   it('stand when nothing has happened', () => {
