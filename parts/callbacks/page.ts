@@ -119,6 +119,12 @@ const lists = {
   },
 } as const;
 
+/** What the lists say when they are empty. */
+const none = {
+  dead: html`No callback is dead. Those that have failed and are tried again are <a href="/admin/callbacks?state=retried">here</a>; all of a transaction are on its page.`,
+  retried: html`No callback is being tried again. Those that are given up are <a href="/admin/callbacks">here</a>; all of a transaction are on its page.`,
+} as const;
+
 const callbackRow = (model: CallbacksModel, callback: CallbackRow): Html => {
   const { session, apId, state } = model;
   const { id, tries, problem, triedAt = 0, nextTryAt, host } = callback;
@@ -163,7 +169,9 @@ ${pagedList({
   fields,
   isFirst,
   next,
+  kept: { state: fields.state },
   what: [what],
+  none: none[state],
   action: mayReplay
     ? html`<a class="button plain" href="/admin/callbacks/plan${queryOf({ apId })}">Replay all of ${apId === '' ? 'them' : 'this application'} …</a>`
     : nothing,

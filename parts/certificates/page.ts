@@ -115,15 +115,12 @@ ${noticeBanner(notice)}
 ${
   certificates === undefined
     ? html`${authorities.length === 0 ? nothing : authorityTable(authorities, now)}`
-    : html`${
-        certificates.length === 0
-          ? html`<p class="empty">This number has no certificates here yet: they are made when it signs first.</p>`
-          : cardTable(
-              'Certificates of the number',
-              ['Certificate', 'Device', 'Person', 'From', 'Until', 'State', ['Revoke', 'unseen']],
-              certificates.map((certificate) => row(certificate, hidden)),
-            )
-      }${orders(hidden, certificates.length > 0)}`
+    : html`${cardTable(
+        'Certificates of the number',
+        ['Certificate', 'Device', 'Person', 'From', 'Until', 'State', ['Revoke', 'unseen']],
+        certificates.map((certificate) => row(certificate, hidden)),
+        html`This number has no certificates here yet. They are made when it signs first: <code>paraph sign +${msisdn} &quot;&lt;text&gt;&quot;</code>.`,
+      )}${orders(hidden, certificates.length > 0)}`
 }`,
   });
 };

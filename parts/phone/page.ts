@@ -8,6 +8,7 @@ import {
   banner,
   cardTable,
   csrfField,
+  emptyList,
   type Html,
   invalid,
   nothing,
@@ -56,15 +57,14 @@ const phonesOf = (
   number: NumberView,
   csrf: Html,
 ): Html => html`<h2 id="phones">Phones of ${number.msisdn}</h2>
-${
-  number.phones.length === 0
-    ? html`<p class="empty">No phone is enrolled${number.invitedUntil === undefined ? nothing : html`; an invitation is open until ${timeOf(Date.parse(number.invitedUntil), number.invitedUntil)}`}.</p>`
-    : cardTable(
-        'Phones of the number',
-        ['Phone', 'Guarded by', 'Enrolled', 'Certificate until', ['Remove', 'unseen']],
-        number.phones.map((phone) => row(number, phone, csrf)),
-      )
-}`;
+${cardTable(
+  'Phones of the number',
+  ['Phone', 'Guarded by', 'Enrolled', 'Certificate until', ['Remove', 'unseen']],
+  number.phones.map((phone) => row(number, phone, csrf)),
+  number.invitedUntil === undefined
+    ? html`No phone is enrolled. <a href="#invite">Invite the number</a>.`
+    : html`No phone is enrolled; an invitation is open until ${timeOf(Date.parse(number.invitedUntil), number.invitedUntil)}.`,
+)}`;
 
 export const subscribersPage = (model: SubscribersModel): string => {
   const { session, number, notice, problem, invitation } = model;
@@ -87,7 +87,7 @@ ${
       )}
 ${qrCode(invitation.link)}`
 }
-<div class="columns main"><section aria-labelledby="phones">${number === undefined ? html`<h2 id="phones" class="unseen">Phones of a number</h2><p class="empty">Give a number to see its phones.</p>` : phonesOf(number, csrf)}</section>
+<div class="columns main"><section aria-labelledby="phones">${number === undefined ? html`<h2 id="phones" class="unseen">Phones of a number</h2>${emptyList(html`<a href="#msisdn">Give a number</a> to see its phones, or to invite it.`)}` : phonesOf(number, csrf)}</section>
 <section aria-labelledby="invite"><h2 id="invite">A number</h2><form class="ask" method="post" action="/admin/subscribers">${csrf}
 <div class="field"><label for="msisdn">Mobile number</label><input id="msisdn" name="msisdn" type="tel" required maxlength="30" autocomplete="off" value="${number?.msisdn ?? ''}" aria-describedby="msisdn-hint"${invalid(problem === 'number')}><span class="hint" id="msisdn-hint">With its country code: +41 …</span></div>
 <button type="submit" name="act" value="find" class="plain">Show its phones</button>

@@ -205,6 +205,18 @@ describe('the console in a browser', () => {
     });
   });
 
+  it('fills a list that was empty, by itself', async () => {
+    await withPerson(undefined, async (page) => {
+      const apId = 'http://first.example';
+      await page.goto(`${stage.url}/admin/transactions?apId=${encodeURIComponent(apId)}`);
+      await page.getByText('No transaction fits this filter.').waitFor();
+      expect(await page.getByRole('table').count()).toBe(0);
+      await stage.submit(stage.somebody(), { apId });
+      await page.getByRole('row').filter({ hasText: apId }).waitFor({ timeout: 15_000 });
+      expect(await page.getByRole('button', { name: 'Cancel …' }).count()).toBe(1);
+    });
+  });
+
   it('strikes out what does not fit the filter any more', async () => {
     const [older, newer] = [await stage.failed(402), await stage.failed(402)];
     await listed([older, newer], { states: ['failed'] });

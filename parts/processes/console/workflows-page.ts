@@ -82,6 +82,7 @@ export const workflowsPage = (model: WorkflowsModel): string => {
     isFirst,
     next,
     what: ['workflow'],
+    none: html`There are no workflows yet. An application starts one by <code>POST /workflows/&lt;name&gt;</code>.`,
     caption: 'Workflows, newest first',
     headings: ['Workflow', 'Status', 'Started', 'Name', 'Application', 'State'],
     rows: rows.map(rowOf),

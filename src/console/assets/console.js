@@ -246,6 +246,9 @@
       const same = fresh.querySelector(`[data-region="${region.dataset.region}"]`);
       if (same) replaceRegion(region, same);
     }
+    // The table of a list that was empty brings its orders and columns along.
+    const isFilled = main.querySelector('[data-none]') && fresh.querySelector('[data-rows]');
+    if (isFilled && !isTypedIn(main)) return window.location.reload();
     for (const body of main.querySelectorAll('[data-rows]')) {
       const same = fresh.querySelector('[data-rows]');
       if (same) updateRows(body, same);

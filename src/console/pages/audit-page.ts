@@ -66,6 +66,7 @@ ${pagedList({
   isFirst,
   next,
   what: ['entry', 'entries'],
+  none: 'Nothing has been done yet. Logins and orders of operators will be listed here.',
   caption: 'Audit log, newest first',
   headings: ['Time', 'Who', 'Action', 'Of what', 'Why'],
   rows: entries.map((entry) => row(entry, session.frame)),

@@ -144,16 +144,24 @@ export const facts = (
  */
 export type Heading = string | readonly [label: string | Html, kind: 'number' | 'unseen' | 'pick'];
 
+/** What stands in the place of a list that is empty: one sentence, with what to do next. */
+export const emptyList = (sentence: Content): Html => html`<p class="empty">${sentence}</p>`;
+
 /**
- * A table that narrow screens show as cards. @param order The order of a live list
- * (assets/console.js).
+ * A table that narrow screens show as cards.
+ *
+ * @param none  What the page says in its place when it has no rows: one sentence, with what to do
+ *   next.
+ * @param order The order of a live list (assets/console.js).
  */
 export const cardTable = (
   caption: string,
   headings: readonly Heading[],
   rows: readonly Html[],
+  none: Content = 'There is nothing here.',
   order?: 'first' | 'later',
 ): Html => {
+  if (rows.length === 0) return emptyList(none);
   const titles = headings.map((heading) => {
     const [label, kind] = typeof heading === 'string' ? [heading, ''] : heading;
     return kind === 'unseen'
@@ -178,6 +186,8 @@ export interface PagedList {
   /** Path of the page, and its query without the cursor. */
   readonly path: string;
   readonly fields: Readonly<Record<string, string | undefined>>;
+  /** The fields that stay when the filter is cleared. */
+  readonly kept?: Readonly<Record<string, string | undefined>>;
   readonly isFirst: boolean;
   /** Cursor of the next page. */
   readonly next: string | undefined;
@@ -186,6 +196,8 @@ export interface PagedList {
   /** The number of rows on all pages, if it is known. */
   readonly total?: number | undefined;
   readonly action?: Html;
+  /** What the page says when there is nothing at all: one sentence, with what to do next. */
+  readonly none: Content;
   readonly caption: string;
   readonly headings: readonly Heading[];
   readonly rows: readonly Html[];
@@ -203,14 +215,25 @@ const summaryOf = ({
   return next === undefined ? counted(rows.length, one, many) : `The newest ${count(rows.length)}`;
 };
 
+/** What an empty page of a list says: why it is empty, and what to do. */
+const noneOf = ({ path, fields, kept = {}, isFirst, next, what, none }: PagedList): Content => {
+  const [one, many = `${one}s`] = what;
+  if (next !== undefined)
+    return html`No ${one} is on this page. <a href="${path}${queryOf({ ...fields, cursor: next })}">See older ${many}</a>.`;
+  if (!isFirst)
+    return html`There are no older ${many}. <a href="${path}${queryOf(fields)}">See the newest</a>.`;
+  const isNarrowed = Object.entries(fields).some(([name, value]) => value && !kept[name]);
+  return isNarrowed
+    ? html`No ${one} fits this filter. <a href="${path}${queryOf(kept)}">Clear the filter</a>.`
+    : none;
+};
+
 /** A list, newest first. On the open page, a button counts new rows. */
 export const pagedList = (list: PagedList): Html => {
   const { path, fields, isFirst, next, action, caption, headings, rows } = list;
-  const none =
-    next === undefined ? 'Nothing is found.' : 'Nothing is found on this page. See older pages.';
-  return html`<div class="bar"><p aria-live="polite"><strong>${summaryOf(list)}</strong> <button id="news" type="button" class="plain" hidden></button></p>${action ?? nothing}</div>
-${rows.length > 0 ? nothing : html`<p class="empty">${none}</p>`}
-<div class="scroll list">${cardTable(caption, headings, rows, isFirst ? 'first' : 'later')}</div>
+  const table = cardTable(caption, headings, rows, noneOf(list), isFirst ? 'first' : 'later');
+  return html`<div class="bar"><p aria-live="polite"><strong>${summaryOf(list)}</strong> <button id="news" type="button" class="plain" hidden></button></p>${rows.length === 0 ? nothing : (action ?? nothing)}</div>
+${rows.length === 0 ? html`<div data-none>${table}</div>` : html`<div class="scroll list">${table}</div>`}
 <nav class="paging" aria-label="Pages">${
     isFirst ? html`<span></span>` : html`<a href="${path}${queryOf(fields)}">Newest</a>`
   }${

@@ -14,6 +14,7 @@ import {
   countTable,
   csrfField,
   duration,
+  emptyList,
   facts,
   type Html,
   hiddenFields,
@@ -51,7 +52,7 @@ export const byNumber = (counts: Readonly<Record<string, number>>): [string, num
   Object.entries(counts).toSorted(([, a], [, b]) => b - a);
 
 export const nothingToDo = (back: string): Html =>
-  html`<p class="empty">There is nothing to do. <a href="${back}">Back to the list</a></p>`;
+  emptyList(html`There is nothing to do. <a href="${back}">Back to the list</a>`);
 
 export interface PlanModel extends Order {
   readonly kind: BulkKind;

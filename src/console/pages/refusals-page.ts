@@ -4,7 +4,7 @@ import { type FaultCode, faultTable } from '../../../packages/protocol/src/fault
 import type { Refusals } from '../../transactions/history/refusals.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { layOut } from './layout.ts';
-import { cardTable, count, type Html, nothing, queryOf, timeOf } from './markup.ts';
+import { cardTable, count, emptyList, type Html, nothing, queryOf, timeOf } from './markup.ts';
 
 type Refused = Refusals['counts'][number] | Refusals['latest'][number];
 
@@ -38,6 +38,11 @@ const narrowed = ({ apId, fault: code }: RefusalsShown): Html => {
   return html`<p>Only requests${ofApplication}${ofFault}. <a href="/admin/refusals">Show all</a>${its}</p>`;
 };
 
+const noneOf = ({ apId, fault: code }: RefusalsShown): Html =>
+  apId === undefined && code === undefined
+    ? html`No request was refused in the last day. What was accepted is among the <a href="/admin/transactions">transactions</a>.`
+    : html`No such request was refused in the last day. <a href="/admin/refusals">Show all</a>.`;
+
 /** @param shown The application and the fault to which the page is narrowed. */
 export const refusalsPage = (
   session: ConsoleSession,
@@ -54,7 +59,7 @@ export const refusalsPage = (
 ${narrowed(shown)}
 <div class="stack" data-region="refusals">${
       latest.length + counts.length === 0
-        ? html`<p class="empty">No request was refused in the last day.</p>`
+        ? emptyList(noneOf(shown))
         : html`<section aria-labelledby="counts"><h2 id="counts">By application and reason</h2>
 ${cardTable(
   'Refused requests by application and reason',

@@ -46,25 +46,22 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
         ? html`<p><a href="/admin/transactions?state=failed">Choose failed transactions</a>, or <a href="/admin/transactions?state=open">open ones</a> to cancel</p>`
         : nothing
     }</div>
-<div data-region="bulks">${
-      bulks.length === 0
-        ? html`<p class="empty">Neither a bulk replay nor a bulk cancel has been ordered in the last month.</p>`
-        : cardTable(
-            'Bulk replays and cancels, newest first',
-            [
-              'Ordered',
-              'What',
-              'State',
-              'By',
-              'Reason',
-              ['Transactions', 'number'],
-              ['Signed', 'number'],
-              ['Failed again', 'number'],
-              ['Cancelled', 'number'],
-            ],
-            rows,
-          )
-    }</div>`,
+<div data-region="bulks">${cardTable(
+      'Bulk replays and cancels, newest first',
+      [
+        'Ordered',
+        'What',
+        'State',
+        'By',
+        'Reason',
+        ['Transactions', 'number'],
+        ['Signed', 'number'],
+        ['Failed again', 'number'],
+        ['Cancelled', 'number'],
+      ],
+      rows,
+      html`Neither a bulk replay nor a bulk cancel has been ordered in the last month. Operators order them from a list of <a href="/admin/transactions?state=failed">failed</a> or <a href="/admin/transactions?state=open">open</a> transactions.`,
+    )}</div>`,
   });
 };
 

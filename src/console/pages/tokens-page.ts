@@ -92,15 +92,12 @@ ${
       )
 }
 <div class="columns main"><section aria-labelledby="all"><h2 id="all" class="unseen">Tokens that are good</h2>
-${
-  tokens.length === 0
-    ? html`<p class="empty">There are no tokens.</p>`
-    : cardTable(
-        'Tokens that are good',
-        ['For', 'Acts for', 'Made', 'Good until', ['End', 'unseen']],
-        tokens.map((token) => row(token, csrf)),
-      )
-}</section>
+${cardTable(
+  'Tokens that are good',
+  ['For', 'Acts for', 'Made', 'Good until', ['End', 'unseen']],
+  tokens.map((token) => row(token, csrf)),
+  html`There are no tokens yet. <a href="#add">Make one</a> for a program or for <code>paraph --url</code>.`,
+)}</section>
 <section aria-labelledby="add"><h2 id="add">Make a token</h2>${owners.length === 0 ? noOwner(session.operator.role) : addForm(model)}</section></div>`,
   });
 };

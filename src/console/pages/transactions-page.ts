@@ -232,6 +232,7 @@ export const transactionsPage = (model: TransactionsModel): string => {
         what: ['transaction'],
         total: model.total,
         action: orders(model),
+        none: html`There are no transactions yet. Send one with the curl line that a start prints, or with <code>paraph sign &lt;number&gt; &quot;&lt;text&gt;&quot;</code>.`,
         caption: 'Transactions, newest first',
         headings: [
           ...(mayPick ? [[pickAll, 'pick'] as const] : []),

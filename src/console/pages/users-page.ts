@@ -80,8 +80,8 @@ ${cardTable(
     (user) =>
       html`<tr role="row"><th scope="row" role="rowheader"><strong>${user.name}</strong></th><td role="cell">${user.role}</td><td role="cell" data-label="by">${wayIn(user)}</td><td role="cell" class="wide">${changes(user, model)}</td></tr>`,
   ),
+  html`There are no users yet: you are logged in without one. <a href="#add">Add the first</a>.`,
 )}
-${users.length === 0 ? html`<p class="empty">There are no users yet. You are logged in without one.</p>` : nothing}
 <h2>Logins without a user</h2>
 <p>The service prints a link when it starts. It logs in the admin <strong>local</strong>, who is no user. People whom the OpenID provider of your organisation lets in are no users either.</p>
 <form method="post" action="/admin/links/end">${csrfField(session.csrf)}<button type="submit" class="plain danger">End all sessions and links without a user …</button></form></section>

@@ -593,6 +593,79 @@ describe('the pages', () => {
   });
 });
 
+describe('a list without rows', () => {
+  const empty = (fields: Readonly<Record<string, string>>, isFirst = true, next?: string): string =>
+    transactionsPage({
+      session: session('operator'),
+      read: readFilter(fields),
+      rows: [],
+      total: 0,
+      next,
+      isFirst,
+      apIds: [],
+      numbers: [],
+      notice: undefined,
+    });
+
+  it.each([
+    ['at first what to do', empty({}), '<code>paraph sign &lt;number&gt;'],
+    ['with a filter how to clear it', empty({ apId: 'x' }), '<a href="/admin/transactions">Clear'],
+    [
+      'on a later page the way back',
+      empty({}, false),
+      '<a href="/admin/transactions">See the newest',
+    ],
+    [
+      'on a page before others the way on',
+      empty({}, true, 'a'),
+      'cursor=a">See older transactions',
+    ],
+    ['of bulks where they are ordered', replaysPage(session(), []), 'state=failed">failed</a>'],
+    [
+      'of refused requests where the others are',
+      refusalsPage(session(), { counts: [], latest: [] }, {}),
+      'href="/admin/transactions">transactions</a>',
+    ],
+    [
+      'of callbacks in the other list that of its filter',
+      callbacksPage({
+        session: session(),
+        state: 'retried',
+        counts: { dead: 0, retried: 0 },
+        apId: 'x',
+        rows: [],
+        next: undefined,
+        isFirst: true,
+        apIds: [],
+        notice: undefined,
+      }),
+      '<a href="/admin/callbacks?state=retried">Clear the filter',
+    ],
+    [
+      'of users the form',
+      usersPage({ session: session(), users: [], phones: true }),
+      '<a href="#add">Add the first',
+    ],
+    [
+      'of tokens the form',
+      tokensPage({ session: session(), tokens: [], owners: ['olga'] }),
+      '<a href="#add">Make one',
+    ],
+    [
+      'of the audit log what will be there',
+      auditPage(session(), {}, { entries: [] }, true, []),
+      'Logins and orders of operators',
+    ],
+  ])('says %s, in one sentence, and has no head', (_, page, next) => {
+    const sentences = page.match(/<p class="empty">.*?<\/p>/gs) ?? [];
+    expect(sentences).toHaveLength(1);
+    expect(sentences[0]).toContain(next);
+    expect(page).not.toContain('<thead');
+    expect(page).not.toContain('Nothing is found');
+    expect(page).not.toContain('id="picked"');
+  });
+});
+
 describe('numbers', () => {
   it.each([
     [0, 1],
