@@ -11,6 +11,8 @@ interface Flags extends ListFlags {
   readonly who?: string;
   readonly action?: string;
   readonly target?: string;
+  readonly bulk?: string;
+  readonly items?: boolean;
 }
 
 const detailsText = ({ details = {} }: AuditEntry): string =>
@@ -32,17 +34,19 @@ export const addAudit: AddCommand = (program, context, done) => {
     .option('--to <time>', 'before', parseTime('--to', now))
     .option('--who <name>', 'by this operator')
     .option('--action <action>', kind, parseOneOf('--action', actions))
-    .option('--target <id>', 'about this transaction, bulk replay or user');
+    .option('--target <id>', 'about this transaction, bulk replay or user')
+    .option('--bulk <id>', 'each item of this bulk')
+    .option('--items', 'each item of bulks, which are one entry otherwise');
   addPageOptions(command, 100);
   addAdminAction(
     command,
     context,
     done,
-    (admin, { from, to, who, action, target, ...page }: Flags) =>
+    (admin, { from, to, who, action, target, bulk, items, ...page }: Flags) =>
       reportList<AuditEntry>(context, admin, page, {
         command: 'audit',
         path: 'audit',
-        query: { from, to, who, action, target },
+        query: { from, to, who, action, target, bulk, items: items ? 'true' : undefined },
         pageRows: 1000,
         member: 'entries',
         none: 'No such entries.\n',

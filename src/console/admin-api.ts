@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
+import { createAuditRoutes } from './audit.route.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, UserDeps } from './deps.ts';
 import { createConsoleStreams, type EventStreams } from './event-stream.ts';
 import { createNeeds } from './needs.ts';
@@ -27,6 +28,7 @@ export const mountSubjects = (
 ): void => {
   routes.route('/', createTransactionRoutes(deps, details, streams));
   routes.route('/', createReplayRoutes(deps));
+  routes.route('/', createAuditRoutes(deps));
   routes.route('/', createServiceRoutes(deps, createNeeds(deps, secrets?.secretNeeds)));
   for (const part of deps.parts) {
     const ofPart = part.routes?.(deps);

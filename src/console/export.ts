@@ -1,6 +1,6 @@
 /**
- * The list as a file. It is read and sent page by page, so its length costs no memory. It shows
- * each role the same as the list.
+ * A list as a file. It is read and sent page by page, so its length costs no memory. It shows each
+ * role the same as the list.
  */
 
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
@@ -16,24 +16,49 @@ type Format = (typeof exportFormats)[number];
 export const maxExported = 10_000;
 const pageRows = 500;
 
-const isoOf = (at: number | undefined): string =>
+export const isoOf = (at: number | undefined): string =>
   at === undefined ? '' : new Date(at).toISOString();
 
-const fields: Readonly<Record<string, (row: ShownRow) => string | number | undefined>> = {
-  MSSP_TransID: ({ msspTransId }) => msspTransId,
-  AP_ID: ({ apId }) => apId,
-  AP_TransID: ({ apTransId }) => apTransId,
-  MSISDN: ({ msisdn }) => msisdn,
-  profile: ({ profile }) => profile,
-  state: ({ state }) => state,
-  fault: ({ fault }) => fault?.code,
-  reason: ({ fault }) => fault?.reason,
-  detail: ({ fault }) => fault?.detail,
-  attempt: ({ attempt }) => attempt,
-  submitted: ({ submittedAt }) => isoOf(submittedAt),
-  ended: ({ endedAt }) => isoOf(endedAt),
-  duration_ms: ({ tookMs }) => tookMs,
-};
+/** A list that can be sent as a file. */
+export interface ExportedList<Row> {
+  /** The name of the file, without its ending. */
+  readonly name: string;
+  /** The columns of CSV, with what they write of a row. JSON has the whole rows. */
+  readonly columns: Readonly<Record<string, (row: Row) => string | number | undefined>>;
+  /** Reads a page, which may be empty and yet have a cursor. */
+  read(page: {
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  }): Promise<{ readonly rows: readonly Row[]; readonly cursor?: string | undefined } | undefined>;
+}
+
+/** @param role Who gets the file. */
+export const exportedTransactions = (
+  { search }: Pick<History, 'search'>,
+  role: Role,
+  filter: HistoryFilter,
+): ExportedList<ShownRow> => ({
+  name: 'transactions',
+  columns: {
+    MSSP_TransID: ({ msspTransId }) => msspTransId,
+    AP_ID: ({ apId }) => apId,
+    AP_TransID: ({ apTransId }) => apTransId,
+    MSISDN: ({ msisdn }) => msisdn,
+    profile: ({ profile }) => profile,
+    state: ({ state }) => state,
+    fault: ({ fault }) => fault?.code,
+    reason: ({ fault }) => fault?.reason,
+    detail: ({ fault }) => fault?.detail,
+    attempt: ({ attempt }) => attempt,
+    submitted: ({ submittedAt }) => isoOf(submittedAt),
+    ended: ({ endedAt }) => isoOf(endedAt),
+    duration_ms: ({ tookMs }) => tookMs,
+  },
+  read: async (page) => {
+    const found = await search(filter, page);
+    return found && { ...found, rows: found.rows.map((row) => shownRow(role, row)) };
+  },
+});
 
 /**
  * Writes a cell by RFC 4180. A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a
@@ -56,33 +81,31 @@ const types = {
 };
 
 /** @param max The maximum of rows; tests pass a smaller one. */
-export const exportRows = (
-  { search }: Pick<History, 'search'>,
-  role: Role,
-  filter: HistoryFilter,
+export const exportList = <Row>(
+  { name, columns, read }: ExportedList<Row>,
   format: Format,
   log: ConsoleDeps['log'],
   max = maxExported,
 ): Response => {
-  /** Searches and logs errors: the answer has begun, so an error can only cut it off. */
-  const read: typeof search = (...given) =>
-    search(...given).catch((error: unknown) => {
+  /** Reads and logs errors: the answer has begun, so an error can only cut it off. */
+  const readPage: typeof read = (page) =>
+    read(page).catch((error: unknown) => {
       log.trouble(toError(error));
       throw error;
     });
   async function* chunks(): AsyncGenerator<string> {
-    yield format === 'csv' ? csvLine(Object.keys(fields)) : '{"rows":[';
+    yield format === 'csv' ? csvLine(Object.keys(columns)) : '{"rows":[';
     let left = max;
     let cursor: string | undefined;
     do {
-      const page = await read(filter, { limit: Math.min(pageRows, left), cursor });
-      const rows = (page?.rows ?? []).map((row) => shownRow(role, row));
+      const page = await readPage({ limit: Math.min(pageRows, left), cursor });
+      const rows = page?.rows ?? [];
       const isFirst = left === max;
       left -= rows.length;
       cursor = page?.cursor;
       if (rows.length === 0) continue;
       if (format === 'csv')
-        yield rows.map((row) => csvLine(Object.values(fields).map((read) => read(row)))).join('');
+        yield rows.map((row) => csvLine(Object.values(columns).map((of) => of(row)))).join('');
       else yield `${isFirst ? '' : ','}\n${rows.map((row) => JSON.stringify(row)).join(',\n')}`;
     } while (cursor !== undefined && left > 0);
     if (format === 'json') yield `\n],"truncated":${cursor !== undefined}}\n`;
@@ -90,7 +113,7 @@ export const exportRows = (
   return new Response(ReadableStream.from(chunks()).pipeThrough(new TextEncoderStream()), {
     headers: {
       'content-type': types[format],
-      'content-disposition': `attachment; filename="transactions.${format}"`,
+      'content-disposition': `attachment; filename="${name}.${format}"`,
       'cache-control': 'no-store',
     },
   });

@@ -1,6 +1,6 @@
 /**
- * Overview, refused requests, queues, application providers, audit log, search index and the own
- * session. Pages and API.
+ * Overview, refused requests, queues, application providers, search index and the own session. Pages
+ * and API.
  */
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
@@ -10,21 +10,18 @@ import { faultCodes } from '../../packages/protocol/src/fault.ts';
 import { askedIn } from '../http/pages/assets.ts';
 import type { Overview } from '../transactions/history/overview.ts';
 import { queuesIn } from '../transactions/shards.ts';
-import { answer, badCursor, refuse } from './answers.ts';
+import { answer, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { paged, query, text, time } from './input.ts';
+import { query, text } from './input.ts';
 import type { ReadNeeds } from './needs.ts';
 import { doneBy } from './operators/audit.ts';
 import { serveConsoleAsset } from './pages/assets.ts';
-import { auditPage } from './pages/audit-page.ts';
 import { overviewPage, type Range, ranges, usualRange } from './pages/overview-page.ts';
 import { refusalsPage } from './pages/refusals-page.ts';
-import { unknownPage } from './pages/session-pages.ts';
 import { needs } from './session/session.ts';
 
 const hourMs = 3_600_000;
 const keptMs = 10_000;
-const entriesOnPage = 100;
 const maxText = 256;
 const countedStates = [
   'waiting',
@@ -38,19 +35,6 @@ const countedStates = [
 const faultCode = z.coerce.number().pipe(z.literal(faultCodes));
 
 const overviewQuery = z.strictObject({ hours: z.coerce.number().min(0.1).max(720).default(1) });
-/** @param actions The actions that may be searched for. */
-const auditQuery = (actions: readonly string[]) =>
-  z
-    .strictObject({
-      from: time,
-      to: time,
-      who: text(64),
-      action: z.enum(actions),
-      target: text(maxText),
-    })
-    .partial()
-    .extend(paged(100, 1000));
-
 export const createServiceRoutes = (
   deps: AdminApiDeps,
   readNeeds: ReadNeeds,
@@ -181,27 +165,6 @@ export const createServiceRoutes = (
     response.headers.set('cache-control', 'no-store');
     response.headers.set('x-accel-buffering', 'no');
     return response;
-  });
-
-  routes.get(
-    '/admin/api/audit',
-    needs('operator'),
-    query(auditQuery(deps.auditActions)),
-    async (c) => {
-      const page = await audit.read(c.req.valid('query'));
-      return page === undefined ? refuse(...badCursor) : answer(page);
-    },
-  );
-
-  routes.get('/admin/audit', needs('operator'), async (c) => {
-    const field = (name: string): string | undefined =>
-      c.req.query(name)?.trim().slice(0, maxText) || undefined;
-    const action = deps.auditActions.find((each) => each === field('action'));
-    const form = { who: field('who'), action, target: field('target') };
-    const cursor = field('cursor');
-    const page = await audit.read({ ...form, cursor, limit: entriesOnPage });
-    if (page === undefined) return c.html(unknownPage('page of the log'), 404);
-    return c.html(auditPage(c.get('session'), form, page, cursor === undefined, deps.auditActions));
   });
 
   return routes;

@@ -7,7 +7,7 @@ import type { Change } from '../transactions/history/watch.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
-import { exportFormats, exportRows } from './export.ts';
+import { exportedTransactions, exportFormats, exportList } from './export.ts';
 import { filterOf, readFilter, transactionFilter, withoutGuesses } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
 import { createLookUps } from './look-ups.ts';
@@ -239,7 +239,7 @@ export const createTransactionRoutes = (
       action: 'export',
       details: { format, fields: Object.keys(form).join(' ') },
     });
-    return exportRows(history, operator.role, filter, format, log);
+    return exportList(exportedTransactions(history, operator.role, filter), format, log);
   });
 
   routes.get('/admin/transactions/:id', async (c) => {

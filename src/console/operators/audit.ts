@@ -14,6 +14,7 @@
 import { z } from 'zod';
 import type { RedisClient } from '../../redis/connect.ts';
 import type { EventLog } from '../../telemetry/logger.ts';
+import { isBehindBulk, isOfBulk } from './audit-bulks.ts';
 import { type Operator, ways } from './operator.ts';
 
 export const auditActions = [
@@ -97,6 +98,10 @@ export interface AuditFilter {
   readonly who?: string | undefined;
   readonly action?: string | undefined;
   readonly target?: string | undefined;
+  /** Only entries about this bulk: its order, its stop, its end and its items. */
+  readonly bulk?: string | undefined;
+  /** Whether a bulk is one entry, without those of its items and its end. */
+  readonly isFolded?: boolean | undefined;
   /** 1 to 1000; default 100. */
   readonly limit?: number | undefined;
   /** The cursor that the page before has returned. */
@@ -164,18 +169,25 @@ return id`;
 
 type RawEntries = readonly (readonly [id: string, fields: readonly string[]])[];
 
+const isEntryId = (text: string): boolean => /^\d{1,15}-\d{1,10}$/.test(text);
+
 const isOlder = (id: string, than: string): boolean => {
   const [at = 0, count = 0] = id.split('-').map(Number);
   const [thanAt = 0, thanCount = 0] = than.split('-').map(Number);
   return at < thanAt || (at === thanAt && count < thanCount);
 };
 
-const fits = (entry: AuditEntry, { from, to, who, action, target }: AuditFilter): boolean =>
+const fits = (
+  entry: AuditEntry,
+  { from, to, who, action, target, bulk, isFolded = false }: AuditFilter,
+): boolean =>
   (from === undefined || entry.at >= from) &&
   (to === undefined || entry.at < to) &&
   (who === undefined || entry.who === who) &&
   (action === undefined || entry.action === action) &&
-  (target === undefined || entry.target === target);
+  (target === undefined || entry.target === target) &&
+  (bulk === undefined || isOfBulk(entry, bulk)) &&
+  !(isFolded && isBehindBulk(entry));
 
 export const createAudit = ({
   redis,
@@ -232,6 +244,13 @@ export const createAudit = ({
     yield* logged(filter, cursor !== undefined && isOlder(cursor, before) ? cursor : before);
   }
 
+  /** The filter, narrowed to the time of a bulk as far as that is known. */
+  const within = async (filter: AuditFilter, bulk: string): Promise<AuditFilter> => {
+    const [first = bulk] = await redis.lrange(aboutKey(bulk), 0, 0);
+    const began = isEntryId(first) ? Number(first.split('-')[0]) : 0;
+    return { ...filter, from: Math.max(began, filter.from ?? 0) };
+  };
+
   return {
     /**
      * @param once A name for an action that may be repeated after a crash. It is recorded at most
@@ -269,9 +288,12 @@ export const createAudit = ({
       cursor,
       ...filter
     }: AuditFilter = {}): Promise<AuditPage | undefined> => {
-      if (cursor !== undefined && !/^\d{1,15}-\d{1,10}$/.test(cursor)) return undefined;
+      if (cursor !== undefined && !isEntryId(cursor)) return undefined;
       const maxEntries = Math.min(Math.max(Math.trunc(limit), 1), 1000);
-      const pages = filter.target === undefined ? logged(filter, cursor) : about(filter, cursor);
+      const pages =
+        filter.target === undefined
+          ? logged(filter.bulk === undefined ? filter : await within(filter, filter.bulk), cursor)
+          : about(filter, cursor);
       const entries: AuditEntry[] = [];
       let read = 0;
       for await (const page of pages) {

@@ -304,10 +304,10 @@ const pages: readonly (readonly [string, string])[] = [
   ['replay', replayOf()],
   [
     'audit',
-    auditPage(
-      session(),
-      { who: evil, target: evil },
-      {
+    auditPage({
+      session: session(),
+      read: { form: { who: evil, target: evil, from: '2026-11-21T14:03' }, problems: {} },
+      page: {
         entries: [
           {
             id: '1-0',
@@ -322,9 +322,9 @@ const pages: readonly (readonly [string, string])[] = [
         ],
         cursor: '1-0',
       },
-      true,
-      ['replay'],
-    ),
+      isFirst: true,
+      actions: ['replay'],
+    }),
   ],
   ['users', usersOf()],
   ['tokens', tokensOf('viewer')],
@@ -653,7 +653,13 @@ describe('a list without rows', () => {
     ],
     [
       'of the audit log what will be there',
-      auditPage(session(), {}, { entries: [] }, true, []),
+      auditPage({
+        session: session(),
+        read: { form: {}, problems: {} },
+        page: { entries: [] },
+        isFirst: true,
+        actions: [],
+      }),
       'Logins and orders of operators',
     ],
   ])('says %s, in one sentence, and has no head', (_, page, next) => {
