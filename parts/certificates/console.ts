@@ -1,5 +1,5 @@
 /** Certificates in the console: their page, their orders, and the authorities in the API. */
-import { counted, fullTime } from '../../src/console/pages/markup.ts';
+import { counted } from '../../src/console/pages/markup.ts';
 import type { ConsolePart, Need } from '../../src/console/part.ts';
 import type { OperatorRooms } from '../../src/part/rooms.ts';
 import { createCertificateRoutes } from './console.route.ts';
@@ -27,7 +27,7 @@ const endingAuthorities = (authorities: readonly ShownAuthority[], now: number):
       return {
         kind: 'authority-ends',
         count: 1,
-        text: `The authority ${id} ends on ${fullTime(notAfter).slice(0, 10)}, in ${counted(days, 'day')}: ${next}`,
+        text: `The authority ${id} ends in ${counted(days, 'day')}: ${next}`,
         page: '/admin/certificates#authorities',
         role: 'operator',
       };

@@ -4,7 +4,6 @@
  */
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readAddress } from '../../packages/engine/src/record.ts';
@@ -23,6 +22,7 @@ import { pageHeaders } from '../../src/http/pages/headers.ts';
 import type { PageLanguage } from '../../src/http/pages/languages.ts';
 import { frameOf } from '../http/pages/page-contract.ts';
 import { testRedis } from '../support/redis.ts';
+import { complaintsOfAxe } from './axe.ts';
 import { launchChromium, withContext } from './chromium.ts';
 import { focused, poorContrasts, repeatedIds, widths } from './in-page.mjs';
 
@@ -93,14 +93,6 @@ const layouts = [
   'ended signed',
   'notice gone',
 ];
-
-/** Rules of WCAG 2.2 A and AA that the page breaks, each with what breaks it. */
-const complaintsOfAxe = async (page: Page): Promise<readonly string[]> => {
-  // The policy of the page lets no inline script in, and the debugger's own scripts pass.
-  await page.evaluate(axe.source);
-  return page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-    .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
-};
 
 describe('the pages of a signer in a browser', () => {
   it.each(['light', 'dark'] as const)(

@@ -36,6 +36,17 @@ it('is found with a slash at the end of its address, too', async () => {
   ]);
 });
 
+it('has the way back to the console above it, and colours and names of our own', async () => {
+  const page = await (await asks('viewer', 'GET', '/queue/0-signatures')).text();
+  expect(page).toMatch(/<body[^>]*><section class="paraph" aria-label="Paraph"><a href="\/admin">/);
+  const files = page.match(/\/admin\/assets\/board\.(?:css|js)\?v=[\w-]+/g) ?? [];
+  expect(files).toHaveLength(2);
+  for (const file of files)
+    expect((await stage.fetch(file, { headers: { cookie: stage.cookies.viewer } })).status).toBe(
+      200,
+    );
+});
+
 const secretText = 'Pay 4711 to Zacharias?';
 /** Of a signature or a certificate; lines of our own code. */
 const bytes = /"cms"|MII[A-Za-z0-9+/]{20}|stacktrace":\["/;

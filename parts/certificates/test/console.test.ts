@@ -64,9 +64,7 @@ describe('the authorities on the page', () => {
     expect(await needsAt(issuing.notAfter - 30 * dayMs)).toMatchObject([
       {
         kind: 'authority-ends',
-        text: expect.stringMatching(
-          /^The authority issuing-1 ends on \d{4}-\d\d-\d\d, in 30 days: /,
-        ),
+        text: expect.stringMatching(/^The authority issuing-1 ends in 30 days: /),
         page: '/admin/certificates#authorities',
         role: 'operator',
       },

@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { answer, refuse } from '../answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from '../deps.ts';
 import type { Role } from '../operators/operator.ts';
+import { boardScriptAddress, boardStylesheetAddress } from '../pages/assets.ts';
 import { seesPeople } from '../redaction.ts';
 import type { Details } from '../transaction-detail.ts';
 import type { Flow } from './board-part.ts';
@@ -32,6 +33,20 @@ const readable: readonly RegExp[] = [
 
 /** Parts of its page that are removed: links to other servers (fonts), and inline styles. */
 const unwanted = /<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>|<style>[^<]*<\/style>| style="[^"]*"/g;
+
+/** Colours and names for what bull-board shows (assets/board.css, board.js). */
+const ownFiles = `<link href="${boardStylesheetAddress}" rel="stylesheet"><script defer src="${boardScriptAddress}"></script>`;
+
+/** The way back, above the board. */
+const wayBack =
+  '<section class="paraph" aria-label="Paraph"><a href="/admin">Back to the console</a><h1>Queues</h1></section>';
+
+/** The page of the board, from that of bull-board. */
+const boardPage = (page: string): string =>
+  page
+    .replaceAll(unwanted, '')
+    .replace('</head>', () => `${ownFiles}</head>`)
+    .replace(/<body\b[^>]*>/, (body) => `${body}${wayBack}`);
 
 /** Time for which files are cached. Their names contain a hash, except for icons. */
 const fileSeconds = 86_400;
@@ -102,7 +117,7 @@ export const createBoardRoutes = (
       return found;
     }
     if (!(answered.headers.get('content-type') ?? '').startsWith('text/html')) return answered;
-    return c.html((await answered.text()).replaceAll(unwanted, ''));
+    return c.html(boardPage(await answered.text()));
   });
 
   routes.all('*', () =>

@@ -85,7 +85,6 @@ export const createBoard = (
         hideDocsLink: true,
         showWorkers: false,
         dateFormats: { short: utc, common: utc, full: utc },
-        miscLinks: [{ text: 'Console', url: '/admin' }],
       },
     },
   });

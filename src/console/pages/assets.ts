@@ -19,6 +19,8 @@ export const assets = {
     `${themeCss([own], 'screen and (prefers-color-scheme:dark)')}\n${read('console.css')}`,
   ],
   'console.js': ['text/javascript; charset=utf-8', read('console.js')],
+  'board.css': ['text/css; charset=utf-8', read('board.css')],
+  'board.js': ['text/javascript; charset=utf-8', read('board.js')],
   'icon.svg': ['image/svg+xml', icon],
 } as const;
 
@@ -28,4 +30,6 @@ export const serveConsoleAsset = serve;
 const path = '/admin/assets';
 export const stylesheetAddress = `${path}/${versioned('console.css')}`;
 export const scriptAddress = `${path}/${versioned('console.js')}`;
+export const boardStylesheetAddress = `${path}/${versioned('board.css')}`;
+export const boardScriptAddress = `${path}/${versioned('board.js')}`;
 export const iconAddress = `${path}/${versioned('icon.svg')}`;
