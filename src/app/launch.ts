@@ -48,6 +48,8 @@ import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
+  /** Whether Redis had the certificate authority before. */
+  readonly hadAuthority: boolean;
   /** Where the API listens; undefined without one, like the link. */
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
@@ -134,7 +136,8 @@ export const startProduct = async (
     const custody = core.custodyOver(core.blocking);
     await waitForWrites(probe, options.logger, custody.hasAuthority);
     const { error, isMadeElsewhere = false } = parts.authority ?? {};
-    if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
+    const hadAuthority = await custody.hasAuthority();
+    if (error !== undefined && !hadAuthority) throw new StartError('refused', error);
     if (isMadeElsewhere) await waitForAuthority(custody, options.logger);
     await claimStore(core);
     await prepareParts(core);
@@ -149,7 +152,7 @@ export const startProduct = async (
       : undefined;
     if (workers !== undefined) ends.push(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
-    if (parts.api === undefined && workerMetricsPort !== undefined) {
+    if (parts.workers && parts.api === undefined && workerMetricsPort !== undefined) {
       const listener = await startWorkerListener({
         host: parts.workerHost ?? '127.0.0.1',
         port: workerMetricsPort,
@@ -171,8 +174,10 @@ export const startProduct = async (
     }
     const nothing = async () => undefined;
     const silence = async () => [];
-    if (parts.api === undefined || apiSide === undefined)
-      return { url: undefined, consoleLink: nothing, greetings: silence, entrances: [], stop };
+    if (parts.api === undefined || apiSide === undefined) {
+      const none = { url: undefined, consoleLink: nothing, greetings: silence, entrances: [] };
+      return { ...none, hadAuthority, stop };
+    }
     const api = await apiSide.openApiSide(core, () => address);
     ends.push(api.close);
     const server = await listen({
@@ -189,7 +194,7 @@ export const startProduct = async (
     ends.push((hurry) => stopServer(server, api, http, hurry));
     await api.prepare();
     const { consoleLink, greetings, entrances } = api;
-    return { url: server.url, consoleLink, greetings, entrances, stop };
+    return { url: server.url, hadAuthority, consoleLink, greetings, entrances, stop };
   } catch (error) {
     await stop(AbortSignal.abort());
     throw error;
@@ -208,13 +213,16 @@ const listenError = (
     : `${setting}, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
 
 /**
- * Starts, and stops in order at SIGINT and SIGTERM.
+ * Starts, and stops in order at SIGINT and SIGTERM. Neither API nor workers: what every start does
+ * to Redis, until `stop` is called.
  *
+ * @param logTo Where the log goes. Default: stdout.
  * @throws An Error with a sentence for the operator.
  */
 export const launch = async (
   environment: Environment,
   parts: { readonly api: boolean; readonly workers: boolean },
+  logTo?: Parameters<typeof createLogger>[1],
 ) => {
   // Garbage here dies young: helpers on other cores would cost more than they save.
   setFlagsFromString('--no-parallel-scavenge');
@@ -229,7 +237,7 @@ export const launch = async (
   const directory = dirname(resolve(environment.configurationPath ?? '.'));
   await readPartFiles(partsOfProduct, configuration, directory);
   const now = Date.now;
-  const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
+  const logger = createLogger(environment.logLevel, logTo, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopbackHost(environment.host)) {
     logger.warn(
@@ -262,6 +270,8 @@ export const launch = async (
       return masterKeyFrom({ environmentValue, filePath: masterKeyFileIn(dataDirectory) });
     });
     const keyUse = await readKeyUse(masterKey, environment);
+    const serves = parts.api || parts.workers;
+    const waits = serves && environment.newAuthority === 'wait';
     product = await startProduct(
       {
         configuration,
@@ -280,10 +290,10 @@ export const launch = async (
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),
         workers: parts.workers,
         authority: {
-          error: findNewAuthorityError(keyUse, environment.newAuthority),
+          error: waits ? undefined : findNewAuthorityError(keyUse, environment.newAuthority),
           // A worker may have no data directory with the note about the key. It would make an
           // authority although an API with the note refuses to.
-          isMadeElsewhere: !parts.api && environment.newAuthority !== true,
+          isMadeElsewhere: waits || (serves && !parts.api && environment.newAuthority !== true),
           // The service works without the note.
           noted: () => keyUse.note().catch(trouble),
         },
@@ -307,12 +317,13 @@ export const launch = async (
     return undefined;
   };
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
-  stopOnSignals(lameDuckMs, hurry, () => {
+  const onSignal = () => {
     logger.info(
       'stopping: requests in hand are answered, open transactions go on with the next start; a second signal waits no longer',
     );
     end(0);
-  });
+  };
+  if (parts.api || parts.workers) stopOnSignals(lameDuckMs, hurry, onSignal);
   const stopped = ending.then(async (code) => {
     await product.stop(hurry.signal);
     await redis.stop();
@@ -333,6 +344,8 @@ export const launch = async (
     sandboxNumbers: partsOfProduct.flatMap(({ sandboxNumbers = [] }) => sandboxNumbers),
     /** Where people begin with parts. */
     entrances: product.entrances,
+    hadAuthority: product.hadAuthority,
+    stop: () => end(0),
     /** Resolves when the product has stopped, with the exit code. */
     stopped,
   };

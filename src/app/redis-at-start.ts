@@ -122,7 +122,9 @@ export const waitForAuthority = async (
   logger: Pick<Logger, 'warn'>,
 ): Promise<void> => {
   if (await hasAuthority()) return;
-  logger.warn('waiting for the certificate authority: an API makes it at its first start');
+  logger.warn(
+    'waiting for the certificate authority: an API makes it at its first start, or paraph authority',
+  );
   while (!(await hasAuthority())) await delay(lookEveryMs);
 };
 

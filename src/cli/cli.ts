@@ -23,6 +23,7 @@ import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
 import { productVersion } from '../environment/product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
+import { addAuthority } from './authority.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
@@ -91,7 +92,7 @@ const withHelpAsOption = (program: Command, args: readonly string[]): readonly s
 
 /** In the groups and the order of `--help`. */
 const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
-  'Run the service:': [addServe],
+  'Run the service:': [addServe, addAuthority],
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],
   'Workflows:': [],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
