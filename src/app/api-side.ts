@@ -29,6 +29,7 @@ import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
+import { configurationJsonSchema } from './configuration/json-schema.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { documentationFacts } from './documentation-facts.ts';
@@ -251,7 +252,11 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),
     ],
-    documentation: { ...documentationFacts(configuration, described), entrances },
+    documentation: {
+      ...documentationFacts(configuration, described),
+      entrances,
+      configurationSchema: configurationJsonSchema,
+    },
     now,
     log: httpLog,
   });

@@ -80,9 +80,9 @@ const redirectUri = z
 
 const backchannel = z
   .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('poll') }),
+    z.strictObject({ kind: z.literal('poll').describe('It asks.') }),
     z.strictObject({
-      kind: z.literal('ping'),
+      kind: z.literal('ping').describe('It is told.'),
       notificationEndpoint: z
         .string()
         .max(2000)
