@@ -9,6 +9,7 @@ import type { ProcessShapes } from './configuration.ts';
 import { createEvidenceMaker } from './evidence/create-evidence.ts';
 import { type Mailer, openMailer } from './mail.ts';
 import { isLocalMailServer } from './mail-settings.ts';
+import { createWorkflowCounter } from './metrics.ts';
 import { createNotices } from './notices.ts';
 import { type OwnCharts, usable } from './open-workflows.ts';
 import { workflowsOf } from './queue.ts';
@@ -65,11 +66,16 @@ export const openProcessWork = async (
     },
   };
   const stock: Workflow = createProcessWorkflow({ effects });
+  const workflows = [stock, ...(mails === undefined ? [] : [mails.workflow]), ...charts];
   return createWorkflowWork({
     ...rooms,
     engine,
-    workflows: [stock, ...(mails === undefined ? [] : [mails.workflow]), ...charts],
+    workflows,
     notifyEnd,
+    count: createWorkflowCounter(
+      rooms.registry,
+      workflows.map(({ chart }) => chart.name),
+    ),
     callWebhook: tellers.callWebhook,
     sendMail: createSendMail(mailer, gate),
     createEvidence: createEvidenceMaker({

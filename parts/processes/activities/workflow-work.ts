@@ -10,6 +10,7 @@ import type { Tellers } from '../../../src/http/outgoing/tellers.ts';
 import { instanceIdOf } from '../../../src/transactions/jobs/instance-ids.ts';
 import type { OpenWork, WorkersOptions } from '../../../workers/workers.ts';
 import type { CreateEvidence } from '../evidence/create-evidence.ts';
+import type { WorkflowCounter } from '../metrics.ts';
 import type { NotifyEnd } from '../notices.ts';
 import { workflowsOf } from '../queue.ts';
 import { serviceActivities } from '../workflows/service-activities.ts';
@@ -27,6 +28,7 @@ export interface WorkflowWorkOptions
     Pick<WorkersOptions, 'providers' | 'seals' | 'retention'>,
     Pick<Tellers, 'callWebhook'> {
   readonly notifyEnd: NotifyEnd;
+  readonly count: WorkflowCounter;
   /** The activity of charts of one's own. */
   readonly sendMail: AnyActorLogic;
   /** How long a receipt stays on the phone. */
@@ -63,7 +65,7 @@ export const createWorkflowWork =
       [processActivities.sign]: createSignActivity(toSign, false),
       [processActivities.attest]: createAttestActivity(options.createEvidence),
     };
-    const { subscribers, workflows, notifyEnd } = options;
+    const { subscribers, workflows, notifyEnd, count } = options;
     return {
       tellSigned: createTellSigned(toTell),
       tellReceipted: createTellReceipted(toTell),
@@ -76,6 +78,7 @@ export const createWorkflowWork =
           activities,
           subscribers,
           notifyEnd,
+          count,
           workflows,
         });
         return { workers, queue };

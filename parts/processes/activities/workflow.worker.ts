@@ -13,7 +13,11 @@ import {
 } from '../../../packages/engine/src/define.ts';
 import type { Others } from '../../../packages/engine/src/other.ts';
 import { hasRecord } from '../../../packages/engine/src/redis/instance-store.ts';
-import { type InstanceJob, jobFailure } from '../../../packages/engine/src/take-job.ts';
+import {
+  type InstanceJob,
+  jobFailure,
+  type OnError,
+} from '../../../packages/engine/src/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
 import type { SubscriberRegistry } from '../../../src/registry/subscriber.ts';
@@ -26,6 +30,7 @@ import {
 import type { createTurns } from '../../../workers/fairness.ts';
 import type { ProcessReport } from '../charts/process-report.ts';
 import type { CreateEvidence } from '../evidence/create-evidence.ts';
+import type { WorkflowCounter } from '../metrics.ts';
 import { checkNumbers } from '../workflows/check-definition.ts';
 import { mailWorkflowName, type WorkflowStatus } from '../workflows/contract.ts';
 import { reasonOfEnd, statusOfEnd } from '../workflows/ends.ts';
@@ -90,10 +95,11 @@ export const startWorkflowsWorker = (options: {
   readonly worker: WorkerOptions;
   /** Tells the application; at least once. The stock process tells its end itself. */
   readonly notifyEnd: (end: EndOfInstance) => Promise<void>;
+  readonly count: WorkflowCounter;
   readonly now: () => number;
-  readonly onError: (error: Error) => void;
+  readonly onError: OnError;
 }): WorkflowWorker => {
-  const { queue, connection, subscribers, turns, retention, notifyEnd, now } = options;
+  const { queue, connection, subscribers, turns, retention, notifyEnd, count, now } = options;
   const listing = createListing({ queue, redis: connection, retention, now });
   /** The API has asked before; other programs cannot. */
   const failUnknownNumber = async ({
@@ -123,6 +129,10 @@ export const startWorkflowsWorker = (options: {
 
   return startWorkflowWorker({
     ...options,
+    onError: (error, place) => {
+      count.failed(error, place);
+      options.onError(error, place);
+    },
     around: (job, run) => turns.run(apIdIn(job), run),
     beforeTurn: async (job) => {
       const {
@@ -153,6 +163,7 @@ export const startWorkflowsWorker = (options: {
     tellFailure: async (job) => {
       const { id = '', name: jobName, timestamp: createdAt, attemptsMade: runs, data } = job;
       const { name } = readJobName(jobName);
+      count.ended(name, 'failed');
       if (!isListed(name)) return;
       await listing.note({
         id,
@@ -169,8 +180,9 @@ export const startWorkflowsWorker = (options: {
       async ({ record, failedReason, createdAt, runs }) => {
         const { id } = instance;
         const name = record.workflow;
-        if (!isListed(name)) return;
         const status = statusOfEnd(record, failedReason);
+        count.ended(name, status);
+        if (!isListed(name)) return;
         const job = failedReason === undefined ? 'completed' : 'failed';
         await listing.note({ id, createdAt, people: peopleOf(name, instance.data), status, job });
         if (name === processName) return;

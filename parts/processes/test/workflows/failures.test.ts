@@ -97,6 +97,32 @@ describe('an instance of a chart of one’s own that fails', () => {
   });
 });
 
+describe('the metrics', () => {
+  it('count the end of an instance, and each try of an activity that failed', async () => {
+    const { registry } = product.core.telemetry;
+    const readMetric = async (name: string, labels: string): Promise<number> => {
+      const line = (await registry.metrics())
+        .split('\n')
+        .find((each) => each.startsWith(`${name}{${labels}}`));
+      return Number(line?.split(' ').at(-1) ?? Number.NaN);
+    };
+    const failed = () =>
+      readMetric('paraph_workflow_ends_total', 'workflow="payment",status="failed"');
+    const tries = () =>
+      readMetric('paraph_activity_failures_total', 'workflow="payment",activity="charge"');
+    // A workflow that has not run is there, so that its first failure is an increase.
+    expect(
+      await readMetric('paraph_workflow_ends_total', 'workflow="process",status="failed"'),
+    ).toBe(0);
+    await begin('m-0', 'reject');
+    await ended('m-0');
+    const [ends, before] = [await failed(), await tries()];
+    await begin('m-1', 'reject');
+    await ended('m-1');
+    expect([await failed(), await tries()]).toEqual([ends + 1, before + 2]);
+  });
+});
+
 describe('the log of activities that fail', () => {
   it('names workflow, instance, activity and try, and does not hide one instance behind another', async () => {
     const ids = ['l-1', 'l-2', 'l-3'];

@@ -243,6 +243,7 @@ describe('an instance that a worker takes', () => {
       now: Date.now,
       worker: { connection: redis, prefix: String(queue.opts.prefix) },
       notifyEnd: async () => undefined,
+      count: { ended: () => undefined, failed: () => undefined },
       onError: (error) => errors.push(error),
     });
     workers.push(worker);
