@@ -124,16 +124,11 @@ describe.each(['api', 'worker'])('the deployment of %s', (part) => {
   });
 });
 
-it('has the Redis of docker-compose.yml, with a password and a bound', () => {
+it('has the Redis of docker-compose.yml, with a password', () => {
   const { args } = find('StatefulSet', 'paraph-redis').spec.template.spec.containers[0];
   const { command } = parse(read(join(root, 'docker-compose.yml')), { merge: true }).services.redis;
   expect(args.slice(0, command.length)).toEqual(command);
-  expect(args.slice(command.length)).toEqual([
-    '--maxmemory',
-    '1300mb',
-    '--requirepass',
-    '$(REDIS_PASSWORD)',
-  ]);
+  expect(args.slice(command.length)).toEqual(['--requirepass', '$(REDIS_PASSWORD)']);
   const [, host] =
     /@([^:]+):/.exec(
       find('Deployment', 'paraph-api').spec.template.spec.containers[0].env[1].value,
