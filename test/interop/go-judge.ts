@@ -20,10 +20,13 @@ const reasonIn = (error: unknown): string => {
  * @param path The package of the program. `go` fetches a newer toolchain as a module where it needs one.
  * @returns The program; undefined, and a line that says why, where it cannot be built.
  */
-export const goJudge = async (path: string, version: string): Promise<string | undefined> => {
-  const name = basename(path);
+export const goJudge = async (
+  name: string,
+  path: string,
+  version: string,
+): Promise<string | undefined> => {
   const folder = join(root, '.cache/judges', `${name}-${version}`);
-  const program = join(folder, name);
+  const program = join(folder, basename(path));
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
   try {

@@ -18,8 +18,12 @@ const chart = join(root, 'deploy/helm/paraph');
 const folder = mkdtempSync(join(tmpdir(), 'paraph-helm-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
-const helm = await goJudge('helm.sh/helm/v4/cmd/helm', 'v4.3.1');
-const kubeconform = await goJudge('github.com/yannh/kubeconform/cmd/kubeconform', 'v0.8.0');
+const helm = await goJudge('helm', 'helm.sh/helm/v4/cmd/helm', 'v4.3.1');
+const kubeconform = await goJudge(
+  'kubeconform',
+  'github.com/yannh/kubeconform/cmd/kubeconform',
+  'v0.8.0',
+);
 writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
 const install = installIn(folder);
 const python = ['python3', '-m', 'pip', 'install', '--quiet', '--retries=1', '--no-deps'] as const;
