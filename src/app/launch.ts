@@ -262,15 +262,15 @@ export const launch = async (
     end(1);
   });
   if (redis.restored) logger.warn('Redis was restored from dump.rdb');
+  const serves = parts.api || parts.workers;
   let product: Product;
   try {
     const { masterKey: environmentValue, dataDirectory } = environment;
     const masterKey = await inDataDirectory(dataDirectory, () => {
-      if (environmentValue === undefined) createDirectory(dataDirectory);
+      if (environmentValue === undefined || !serves) createDirectory(dataDirectory);
       return masterKeyFrom({ environmentValue, filePath: masterKeyFileIn(dataDirectory) });
     });
     const keyUse = await readKeyUse(masterKey, environment);
-    const serves = parts.api || parts.workers;
     const waits = serves && environment.newAuthority === 'wait';
     product = await startProduct(
       {
@@ -294,8 +294,11 @@ export const launch = async (
           // A worker may have no data directory with the note about the key. It would make an
           // authority although an API with the note refuses to.
           isMadeElsewhere: waits || (serves && !parts.api && environment.newAuthority !== true),
-          // The service works without the note.
-          noted: () => keyUse.note().catch(trouble),
+          // The service works without the note; what only makes the authority is for the note, too.
+          noted: () =>
+            serves
+              ? keyUse.note().catch(trouble)
+              : inDataDirectory(dataDirectory, () => keyUse.note()),
         },
         workerHost: environment.host,
       },
@@ -323,7 +326,7 @@ export const launch = async (
     );
     end(0);
   };
-  if (parts.api || parts.workers) stopOnSignals(lameDuckMs, hurry, onSignal);
+  if (serves) stopOnSignals(lameDuckMs, hurry, onSignal);
   const stopped = ending.then(async (code) => {
     await product.stop(hurry.signal);
     await redis.stop();

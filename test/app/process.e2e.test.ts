@@ -323,6 +323,11 @@ describe('a service with a Redis of its own', () => {
       7,
       { outcome: 'refused', problem: expect.stringContaining('has been used before') },
     ]);
+    const unnoted = await makeAuthority({ ...environment, PARAPH_DATA: '/dev/null/data' });
+    expect([unnoted.exitCode, JSON.parse(unnoted.stdout)]).toMatchObject([
+      2,
+      { outcome: 'usage', problem: expect.stringContaining('PARAPH_DATA: ') },
+    ]);
   }, 240_000);
 
   it('makes none at all where it is told so, and needs no directory for anything', async () => {

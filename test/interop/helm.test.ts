@@ -75,6 +75,8 @@ const named = (objects: readonly Rendered[], kind: string, name: RegExp): Render
 const everything = {
   image: { repository: 'registry.example.com/paraph', tag: '9.9.9', pullSecrets: ['registry'] },
   env: [{ name: 'PARAPH_LOG_LEVEL', value: 'debug' }],
+  volumes: [{ name: 'charts', configMap: { name: 'paraph-charts' } }],
+  volumeMounts: [{ name: 'charts', mountPath: '/etc/charts', readOnly: true }],
   api: { autoscaling: { enabled: true }, podAnnotations: { a: 'b' }, nodeSelector: { c: 'd' } },
   worker: {
     autoscaling: { enabled: true },
@@ -283,5 +285,10 @@ describe.skipIf(helm === undefined)('the Helm chart', () => {
     ] as const) {
       expect(podOf(objects, kind, name)).toEqual(podOf(kustomized, kind, name));
     }
+    const { backoffLimit, podFailurePolicy } = named(kustomized, 'Job', /first-start/).spec;
+    expect(named(objects, 'Job', /first-start/).spec).toMatchObject({
+      backoffLimit,
+      podFailurePolicy,
+    });
   });
 });

@@ -73,6 +73,9 @@ capabilities: { drop: [ALL] }
 {{- define "paraph.mounts" -}}
 - { name: configuration, mountPath: /etc/paraph, readOnly: true }
 - { name: tmp, mountPath: /tmp }
+{{- with .Values.volumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "paraph.volumes" -}}
@@ -81,6 +84,9 @@ capabilities: { drop: [ALL] }
     secretName: {{ .Values.secret.name }}
     items: [{ key: {{ .Values.secret.keys.configuration }}, path: paraph.json }]
 - { name: tmp, emptyDir: {} }
+{{- with .Values.volumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "paraph.pullSecrets" -}}
