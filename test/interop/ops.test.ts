@@ -1,6 +1,7 @@
 /**
  * What runs beside the service, judged by those who read it: the compose file by compose-go, which is
- * in `docker compose`, and the alert rules and the configuration of Prometheus by promtool.
+ * in `docker compose`, the alert rules and the configuration of Prometheus by promtool, and the JSON
+ * Schema of paraph.json by ajv.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { stringify } from 'yaml';
 import { fetchPackages } from '../../scripts/apt.mjs';
 import { readPage, root } from '../docs/pages.ts';
 import { goJudge } from './go-judge.ts';
+import { installIn, npmIn } from './install.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-ops-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
@@ -26,6 +28,39 @@ const error = await fetchPackages(
 );
 if (error !== undefined)
   process.stdout.write(`NOT TRIED: promtool (Debian) cannot be fetched: ${error}\n`);
+
+writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+const hasAjv = installIn(folder)('ajv (npm)', [
+  'npm',
+  ...npmIn(folder),
+  '--ignore-scripts',
+  'ajv@8.20.0',
+  'ajv-formats@3.0.1',
+]);
+
+describe.skipIf(!hasAjv)('the JSON Schema of the configuration file', () => {
+  it('is one for ajv in its strict mode, and takes and refuses what it should', () => {
+    const program = `
+import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+const ajv = new Ajv({ strict: true, allErrors: true });
+formats.default(ajv);
+const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
+const [schema, ...files] = process.argv.slice(2);
+const validate = ajv.compile(read(schema));
+const given = [...files.map(read), { sandboxx: true }, { queue: { shards: 'one' } }];
+console.log(JSON.stringify(given.map((each) => validate(each))));`;
+    writeFileSync(join(folder, 'judge.mjs'), program);
+    const files = ['ops/compose.json', 'examples/workflows/paraph.json'];
+    const words = ['docs/configuration.schema.json', ...files].map((path) => join(root, path));
+    const judged = execFileSync(process.execPath, ['judge.mjs', ...words], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(judged)).toEqual([true, true, false, false]);
+  });
+});
 
 describe.skipIf(compose === undefined)('the compose file', () => {
   const judge = (text: string) => {

@@ -13,9 +13,13 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 /** Editors show descriptions as they are, and the links of docs/configuration.md lead nowhere there. */
 const withoutLinks = (text: string): string => text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 
+/** Validators in their strict mode refuse formats that the standard does not have. */
+const formats: readonly (string | undefined)[] = ['ipv4', 'ipv6', 'uri'];
+
 const tidy = ({ jsonSchema }: { jsonSchema: JsonSchema }): void => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (!formats.includes(jsonSchema.format)) delete jsonSchema.format;
   if (jsonSchema.description !== undefined)
     jsonSchema.description = withoutLinks(jsonSchema.description);
 };
