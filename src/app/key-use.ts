@@ -20,6 +20,11 @@ import type { Environment } from '../environment/environment.ts';
 export interface KeyUse {
   /** Read it before Redis is asked: another process may make the authority in between. */
   readonly isUsed: boolean;
+  /**
+   * Whether the data directory notes any key as used. It is that of one service, whose master key
+   * may have been replaced since.
+   */
+  readonly isDirectoryUsed: boolean;
   /** Notes that the key has opened a service that has an authority. May be called again. */
   note(): Promise<void>;
 }
@@ -31,8 +36,10 @@ export const readKeyUse = async (
   if (given === undefined) {
     const filePath = masterKeyFileIn(dataDirectory);
     const unusedMark = unusedMarkOf(filePath);
+    const isUsed = !existsSync(unusedMark);
     return {
-      isUsed: !existsSync(unusedMark),
+      isUsed,
+      isDirectoryUsed: isUsed,
       note: async () => {
         await rm(unusedMark, { force: true });
         await rm(replacedKeyOf(filePath), { force: true });
@@ -49,6 +56,7 @@ export const readKeyUse = async (
   const isUsed = noted.trim() === name;
   return {
     isUsed,
+    isDirectoryUsed: noted !== '',
     note: async () => {
       if (!isUsed && existsSync(dataDirectory)) await writeFile(path, `${name}\n`, { mode: 0o600 });
     },

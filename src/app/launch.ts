@@ -290,7 +290,12 @@ export const launch = async (
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),
         workers: parts.workers,
         authority: {
-          error: waits ? undefined : findNewAuthorityError(keyUse, environment.newAuthority),
+          error: waits
+            ? undefined
+            : findNewAuthorityError(
+                { isUsed: serves ? keyUse.isUsed : keyUse.isDirectoryUsed },
+                environment.newAuthority,
+              ),
           // A worker may have no data directory with the note about the key. It would make an
           // authority although an API with the note refuses to.
           isMadeElsewhere: waits || (serves && !parts.api && environment.newAuthority !== true),

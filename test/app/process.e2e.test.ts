@@ -318,11 +318,14 @@ describe('a service with a Redis of its own', () => {
       { outcome: 'ok', result: 'exists' },
     ]);
     expect(await root()).toBe(made);
-    const refused = await makeAuthority(withEmptyStore(masterKey));
-    expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([
-      7,
-      { outcome: 'refused', problem: expect.stringContaining('has been used before') },
-    ]);
+    // The directory is that of one service, also when its master key was replaced meanwhile.
+    for (const each of [masterKey, key()]) {
+      const refused = await makeAuthority(withEmptyStore(each));
+      expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([
+        7,
+        { outcome: 'refused', problem: expect.stringContaining('has been used before') },
+      ]);
+    }
     const unnoted = await makeAuthority({ ...environment, PARAPH_DATA: '/dev/null/data' });
     expect([unnoted.exitCode, JSON.parse(unnoted.stdout)]).toMatchObject([
       2,
