@@ -4,7 +4,7 @@
  * compares.
  */
 import { parts } from '../parts/parts.ts';
-import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
+import { definitionJsonSchema } from '../parts/processes/definition/definition.ts';
 import { loadConfiguration } from '../src/configuration/load.ts';
 import { buildOpenApiDocument } from '../src/http/openapi.ts';
 import { documentationFacts } from '../src/product/documentation-facts.ts';

@@ -91,12 +91,20 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'zod',
   ],
   pkcs11: ['engine part pki registry setting-file', 'jose pkcs11js zod'],
-  processes: [
-    'command-line console embedded engine event-stream http jobs languages logger machines operators outgoing pages part pki protocol queue redis registry relying-party request-body setting-file shown-text transactions workers',
-    'bullmq commander hono jose nodemailer xstate zod',
+  workflows: [
+    'command-line console engine event-stream http jobs machines operators outgoing part protocol queue redis registry setting-file shown-text transactions workers',
+    'bullmq commander hono nodemailer xstate zod',
   ],
-  package: ['pki processes protocol queue transactions', ''],
-  parts: ['backup callbacks certificates demo gateway part phone pkcs11 processes', ''],
+  rehearsal: ['command-line embedded engine part redis workflows', 'commander xstate zod'],
+  processes: [
+    'command-line console engine jobs languages logger machines operators outgoing pages part pki protocol registry relying-party request-body setting-file shown-text transactions workflows',
+    'commander hono jose xstate zod',
+  ],
+  package: ['pki processes protocol queue transactions workflows', ''],
+  parts: [
+    'backup callbacks certificates demo gateway part phone pkcs11 processes rehearsal workflows',
+    '',
+  ],
   logger: ['engine', 'pino'],
   product: [
     'configuration console console-login embedded engine environment history http logger loopback oauth operators outgoing part parts pki product-version protocol redis registry setting-file sscd telemetry transactions workers',
@@ -109,7 +117,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
 };
 
 /** Load files that operators name in the configuration. */
-const loaders: readonly string[] = ['parts/processes/workflows/load.ts'];
+const loaders: readonly string[] = ['parts/workflows/charts/load.ts'];
 
 const roomOf = (path: string): string => {
   const [top = '', room = '', file] = path.split('/');
@@ -193,7 +201,9 @@ const cases = [
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/product/core.ts', '../../src/pki/ports.ts'],
-  ['parts/processes', '../callbacks/part.ts', 'nodemailer'],
+  ['parts/processes', '../callbacks/part.ts', '../workflows/index.ts'],
+  ['parts/workflows', '../processes/index.ts', 'nodemailer'],
+  ['parts/rehearsal', '../processes/names.ts', '../workflows/index.ts'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../src/relying-party/index.ts'],
   ['src/relying-party', '../oauth/tenant.ts', 'jose'],
   ['src/embedded', '../redis/connect.ts', 'node:net'],
@@ -217,7 +227,7 @@ const cases = [
   ['src/outgoing', '../transactions/contract.ts', '../loopback.ts'],
   ['src/command-line', '../product/core.ts', 'commander'],
   ['src/part', '../../parts/phone/part.ts', '../console/part.ts'],
-  ['src/package', '../product/launch.ts', '../../parts/processes/workflows/index.ts'],
+  ['src/package', '../product/launch.ts', '../../parts/workflows/workflow-queue.ts'],
   ['parts', '../src/product/core.ts', './phone/part.ts'],
   ['src/unknown', '../protocol/fault.ts', './own.ts'],
 ] as const;

@@ -1,12 +1,11 @@
 /** `paraph/queue`: signature requests through Redis, without HTTP. See docs/queue-contract.md. */
 
-export {
-  createWorkflowQueue,
-  type WorkflowOutcome,
-  type WorkflowQueue,
-  type WorkflowQueueOptions,
-  type WorkflowStart,
-} from '../../parts/processes/workflow-queue.ts';
+export type {
+  WorkflowOutcome,
+  WorkflowQueue,
+  WorkflowQueueOptions,
+  WorkflowStart,
+} from '../../parts/workflows/workflow-queue.ts';
 export type { Approval as ApprovalInput } from '../protocol/approval.ts';
 export type { DeviceAnswer } from '../protocol/outcome.ts';
 export type { GeofencingInput } from '../protocol/write-request.ts';
@@ -31,3 +30,4 @@ export {
 export type { AnswerResult } from '../transactions/answers.ts';
 export type { CancelResult } from '../transactions/cancellation.ts';
 export type { SignatureStatus } from '../transactions/standing.ts';
+export { createWorkflowQueue } from './workflow-queue.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { loadCharts } from '../../parts/processes/workflows/load.ts';
+import { loadCharts } from '../../parts/workflows/charts/load.ts';
 import { type FaultCode, fault } from '../../src/protocol/fault.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';

@@ -70,7 +70,7 @@ it('compiles under the strict settings of this project', async () => {
           paraph: [join(root, 'dist/src/package/index.d.ts')],
           'paraph/client': [typesOf('client')],
           'paraph/queue': [join(root, 'dist/src/package/queue.d.ts')],
-          'paraph/workflow': [join(root, 'dist/parts/processes/workflows/index.d.ts')],
+          'paraph/workflow': [join(root, 'dist/parts/workflows/charts/index.d.ts')],
         },
         typeRoots: [join(root, 'node_modules/@types')],
       },

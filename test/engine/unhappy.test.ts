@@ -13,7 +13,7 @@ import { stepTime } from '../../packages/engine/src/index.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import { takeJob } from '../../packages/engine/src/take-job.ts';
 import { createTurn } from '../../packages/engine/src/turn.ts';
-import { openWorkflows } from '../../parts/processes/workflows/open.ts';
+import { openWorkflows } from '../../parts/workflows/charts/open.ts';
 import { testRedis } from '../support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../support/redis-server.ts';
 import { createGate, createStage } from './stage.ts';

@@ -5,11 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { createEngine, type SendResult, spreadOver } from '../../packages/engine/src/engine.ts';
 import { addressOf, pathOf } from '../../packages/engine/src/record.ts';
-import { workflowQueueName, workflowsOf } from '../../parts/processes/queue.ts';
-import {
-  createProcessWorkflow,
-  processName,
-} from '../../parts/processes/workflows/stock-process.ts';
+import { processName } from '../../parts/processes/names.ts';
+import { createProcessWorkflow } from '../../parts/processes/stock-process.ts';
+import { workflowQueueName, workflowsOf } from '../../parts/workflows/queue.ts';
 import { instanceIdOf } from '../../src/jobs/instance-ids.ts';
 import { createProtocol } from '../../src/protocol/parse.ts';
 import { defaultProtocolRules } from '../../src/protocol/rules.ts';

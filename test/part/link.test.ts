@@ -1,5 +1,6 @@
 /** What parts need of each other, and bring to each other. */
 import { describe, expect, it } from 'vitest';
+import { parts } from '../../parts/parts.ts';
 import { linkParts } from '../../src/part/link.ts';
 import type { Part } from '../../src/part/part.ts';
 
@@ -49,5 +50,11 @@ describe('a part in the list', () => {
     expect(areasOf(linked, 'host')).toEqual(['a', 'b with c']);
     expect(areasOf(linked, 'second')).toEqual(['c']);
     expect(areasOf(linkParts([host('host')]), 'host')).toEqual([]);
+  });
+
+  it('of the product has what it needs', () => {
+    expect(parts.filter(({ needs = [] }) => needs.length > 0).map(({ name }) => name)).toContain(
+      'processes',
+    );
   });
 });
