@@ -3,7 +3,6 @@
  * src/part/part.ts). They run, are listed, shown and ordered like charts of operators. Here stands
  * where they differ.
  */
-
 import type { Command } from 'commander';
 import type { Hono } from 'hono';
 import type { AnyActorLogic } from 'xstate';
@@ -40,13 +39,16 @@ export interface ServiceWorkflow extends Workflow {
   readonly tellsEnd?: boolean;
 }
 
-/** What it says in the OpenAPI document: each a clause that continues a sentence about workflows. */
+/**
+ * What a part says of its workflows in the OpenAPI document: clauses that continue sentences about
+ * all of them.
+ */
 export interface HostedWords {
-  /** Begins a sentence: `signature processes`. */
+  /** What they are, in the plural: `signature processes`. */
   readonly kinds: string;
   /** `, such as a signature process` */
   readonly start: string;
-  /** Values of the path: `process`, in backquotes. */
+  /** The name in the path, in backquotes: `process`. */
   readonly names: string;
   readonly input: string;
   readonly context: string;
@@ -133,6 +135,7 @@ export interface ChartFiles {
   asServed(): Promise<(workflow: Workflow) => Workflow>;
 }
 
+/** All that a part brings. One that has no workflows brings commands alone. */
 export interface HostedWorkflows<Shapes extends PartShapes = PartShapes> {
   /** Their names. No chart of an operator may have one of them. */
   readonly names?: readonly string[];

@@ -104,7 +104,7 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
    * It imports their `index.ts`, and nothing else of another part.
    */
   readonly needs?: readonly string[];
-  /** What it brings to a part that it needs, by the name of that part, whose `index.ts` has the type. */
+  /** What it brings to parts that it needs, by their names. Their `index.ts` has the type. */
   readonly brings?: Readonly<Record<string, unknown>>;
   /** @returns This part with what others bring to it (linkParts in link.ts). */
   receive?(brought: readonly unknown[]): Part;
