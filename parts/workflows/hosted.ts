@@ -97,6 +97,8 @@ export interface HostedDetail {
   /** Members of the answer of the API. */
   readonly told: object;
   readonly events: readonly WorkflowEvent[];
+  /** How an event of its own is marked: as one that is good, or bad. Default: neither. */
+  kindOf(what: string): 'signed' | 'failed' | undefined;
   /** In place of the published context. */
   section(page: HostedPage): Html;
 }

@@ -135,7 +135,7 @@ const runChart = async (url: string): Promise<void> => {
   expect([started.status, await started.json()]).toMatchObject([201, { name: 'greeting' }]);
   await until(async () => {
     const shown = await fetch(`${url}/workflows/greeting/first`, { headers: { authorization } });
-    return (await shown.json()).status === 'completed';
+    return ((await shown.json()) as { status?: string }).status === 'completed';
   });
 };
 

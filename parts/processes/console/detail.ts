@@ -72,6 +72,13 @@ const hideStep = (step: StepView): StepView => ({
   signers: step.signers.map(({ reason: _, ...signer }) => ({ ...signer, name: '' })),
 });
 
+const kindOf = (what: string): 'signed' | 'failed' | undefined => {
+  if (what.startsWith('Step done')) return 'signed';
+  return /^(Refused|Not reached|Mail not|Step failed|Signatures revoked)/.test(what)
+    ? 'failed'
+    : undefined;
+};
+
 /** @param isSeen Whether names and words of people may be shown. */
 export const detailOf = (
   { jobName, record }: Instance,
@@ -89,6 +96,7 @@ export const detailOf = (
   return {
     told: { steps: shown },
     events: [...events, ...prompts],
+    kindOf,
     section: (page) => (shown === undefined ? nothing : peopleSection(page, shown)),
   };
 };

@@ -1,6 +1,6 @@
 /**
  * Runs the workflows of the service in one shard: those of parts, and the charts of its operators.
- * Each instance is in the list (workflows/listing.ts) from its first turn on, so those that
+ * Each instance is in the list (instances/listing.ts) from its first turn on, so those that
  * other programs have added are there, too. Its end is noted before the job ends.
  */
 import type { Queue, WorkerOptions } from 'bullmq';

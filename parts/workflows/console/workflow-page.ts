@@ -84,12 +84,16 @@ const childrenSection = (model: WorkflowModel): Html => {
       )}${children.map((child) => childChart(child, model))}</section>`;
 };
 
-const timelineItem = ({ at, what, who, msspTransId, reason }: WorkflowEvent): Html => {
-  const kind = /^(Signed|Ended: completed|Step done)/.test(what)
-    ? 'signed'
-    : /^(Refused|Not reached|Not signed|Mail not|Ended|Step failed|Signatures revoked)/.test(what)
-      ? 'failed'
-      : 'pending';
+const kindOf = (what: string): 'signed' | 'failed' | undefined => {
+  if (/^(Signed|Ended: completed)/.test(what)) return 'signed';
+  return /^(Not signed|Ended)/.test(what) ? 'failed' : undefined;
+};
+
+const timelineItem = (
+  { at, what, who, msspTransId, reason }: WorkflowEvent,
+  hosted: HostedDetail | undefined,
+): Html => {
+  const kind = kindOf(what) ?? hosted?.kindOf(what) ?? 'pending';
   return html`<li class="${kind}"><p><strong>${what}</strong>${who === undefined ? nothing : html` ${shownText(who)}`} ${transactionLink(msspTransId)}</p>${
     reason === undefined ? nothing : html`<p>“${shownText(reason)}”</p>`
   }<p><span class="attempt">${timeOf(at, fullTime(at))}</span></p></li>`;
@@ -182,7 +186,7 @@ const guardsLink = (model: WorkflowModel, machine: AnyStateMachine): Html => {
 };
 
 export const workflowPage = (model: WorkflowModel): string => {
-  const { session, detail, workflow, notice, guards } = model;
+  const { session, detail, hosted, workflow, notice, guards } = model;
   const { instanceId, id, name, version, status, state, apId, createdAt, endedAt, reason } =
     detail.instance;
   const { next } = detail;
@@ -219,7 +223,7 @@ ${noticeBanner(notice)}
           )}${guardsLink(model, workflow.chart.machine)}`
     }</section>
 <section aria-labelledby="past" data-region="past"><h2 id="past">Timeline</h2>
-<ol class="timeline">${detail.timeline.map(timelineItem)}</ol><p><a href="${model.board}">Its jobs on the queue board</a></p>${
+<ol class="timeline">${detail.timeline.map((event) => timelineItem(event, hosted))}</ol><p><a href="${model.board}">Its jobs on the queue board</a></p>${
       includesRole(session.operator.role, 'operator')
         ? html`<p><a href="/admin/audit?target=${encodeURIComponent(instanceId)}">Audit entries of this workflow</a></p>`
         : nothing
