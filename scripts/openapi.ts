@@ -4,7 +4,7 @@
  * compares.
  */
 import { parts } from '../parts/parts.ts';
-import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
+import { definitionJsonSchema } from '../parts/processes/definition/definition.ts';
 import { loadConfiguration } from '../src/app/configuration/load.ts';
 import { documentationFacts } from '../src/app/documentation-facts.ts';
 import { describeParts } from '../src/app/part-rooms.ts';

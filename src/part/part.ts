@@ -102,6 +102,15 @@ export interface RunningDevices extends Running {
 export interface Part<Shapes extends PartShapes = PartShapes> {
   /** The name, which is that of its folder. */
   readonly name: string;
+  /**
+   * The names of the parts without which this one does not work. They stand before it in the list.
+   * It imports their `index.ts`, and nothing else of another part.
+   */
+  readonly needs?: readonly string[];
+  /** What it brings to parts that it needs, by their names. Their `index.ts` has the type. */
+  readonly brings?: Readonly<Record<string, unknown>>;
+  /** @returns This part with what others bring to it (linkParts in link.ts). */
+  receive?(brought: readonly unknown[]): Part;
   /** Its configuration. It must also be in parts/configuration.ts, which is loaded first. */
   readonly configuration?: PartConfiguration<Shapes>;
   /** The names of its queues in each shard (queueOf in transactions/shards.ts). */

@@ -6,9 +6,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts as partsOfProduct } from '../../parts/parts.ts';
-import { workflowsIn } from '../../parts/processes/open-workflows.ts';
-import { createProcesses } from '../../parts/processes/part.ts';
-import { asServiceWorkflow, type Workflows } from '../../parts/processes/workflows/workflows.ts';
+import { createProcessWorkflow } from '../../parts/processes/stock-process.ts';
+import {
+  asServiceWorkflow,
+  createWorkflows,
+  type Workflows,
+} from '../../parts/workflows/instances/workflows.ts';
+import { createWorkflowPart } from '../../parts/workflows/part.ts';
 import { type ApiSide, openApiSide } from '../../src/app/api-side.ts';
 import { parseConfiguration } from '../../src/app/configuration/load.ts';
 import type { Configuration } from '../../src/app/configuration/schema.ts';
@@ -17,6 +21,7 @@ import { prepareParts, queuesOf } from '../../src/app/part-rooms.ts';
 import { claimStore } from '../../src/app/redis-at-start.ts';
 import { startWorkerSide, type WorkerParts, type WorkerSide } from '../../src/app/worker-side.ts';
 import { listen } from '../../src/http/server.ts';
+import { linkParts } from '../../src/part/link.ts';
 import type { Part } from '../../src/part/part.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
@@ -141,7 +146,9 @@ export const startTestProduct = async (
     asked.push(`${msspTransId} ${attempt}`);
   };
   const logger = createLogger('debug', { write });
-  const parts = given.map((part) => (part.name === 'processes' ? createProcesses(charts) : part));
+  const parts = linkParts(
+    given.map((part) => (part.name === 'workflows' ? createWorkflowPart(charts) : part)),
+  );
   const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
@@ -207,10 +214,12 @@ export const startTestProduct = async (
     api,
     get workflows() {
       ownShards ??= core.shardsOver(core.commands);
-      workflows ??= workflowsIn(
-        { shards: ownShards, retention: core.retention, now: core.now },
-        charts.map(asServiceWorkflow),
-      );
+      workflows ??= createWorkflows({
+        shards: ownShards,
+        workflows: [createProcessWorkflow(), ...charts.map(asServiceWorkflow)],
+        retention: { doneMs: core.retention.signedMs, failedMs: core.retention.failedMs },
+        now: core.now,
+      });
       return workflows;
     },
     configuration,
