@@ -9,8 +9,13 @@ import { createSignerLinks } from './tasks/links.ts';
 
 /** @param charts Of the operator, in place of those that the configuration names. For tests. */
 export const createProcesses = (charts?: readonly Workflow[]) => {
-  const own: OwnCharts = async (...where) =>
-    (await import('./open-workflows.ts')).createOwnCharts(charts)(...where);
+  let loading: Promise<OwnCharts> | undefined;
+  const own: OwnCharts = async (...where) => {
+    loading ??= import('./open-workflows.ts').then(({ createOwnCharts }) =>
+      createOwnCharts(charts),
+    );
+    return (await loading)(...where);
+  };
   return definePart({
     name: 'processes',
     configuration: processConfiguration,

@@ -6,6 +6,7 @@ import type { KeyPlaceRooms } from '../../../src/part/rooms.ts';
 import { ownVault } from '../../../src/pki/key-vault.ts';
 import { openKeyPlace } from '../../../src/product/key-place.ts';
 import { settingsOf } from '../../../src/product/part-rooms.ts';
+import { SettingFileError } from '../../../src/setting-file.ts';
 import { createPkcs11 } from '../part.ts';
 
 const threadFile = new URL('../../../dist/parts/pkcs11/token-thread.js', import.meta.url);
@@ -58,6 +59,14 @@ describe('the place of private keys', () => {
       new PartSetupError(
         'custody.pinFile, or the variable PARAPH_TOKEN_PIN, must give the PIN of the token',
       ),
+    );
+    await place.close();
+  });
+
+  it('refuses a file of the PIN that cannot be read, before anything asks the token', async () => {
+    const place = await placeOf({ ...token, pinFile: '/no/such/pin' });
+    await expect(place.open()).rejects.toThrow(
+      new SettingFileError('custody.pinFile', 'the file cannot be read (ENOENT)'),
     );
     await place.close();
   });
