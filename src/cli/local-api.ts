@@ -35,6 +35,7 @@ import { pointersOf, queuesOf, settingsOf } from '../product/part-rooms.ts';
 import { retentionOf } from '../product/retention.ts';
 import { createProtocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
@@ -71,6 +72,7 @@ export const openSession = async (
     redis,
     shards,
     protocol,
+    configured: createSubscriberRegistry(configuration),
     directory: files ? dirname(resolve(configurationPath)) : undefined,
     warn: (sentence) => void context.stderr.write(`paraph: ${sentence}\n`),
     now,

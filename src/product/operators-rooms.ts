@@ -16,6 +16,7 @@ import type { Protocol } from '../protocol/parse.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
+import type { ConfiguredSubscribers } from '../registry/subscriber.ts';
 import { createAnswer } from '../transactions/answers.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
 import { configuredTenants } from './configured-tenants.ts';
@@ -39,13 +40,14 @@ export const openOperatorsRooms = async (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
+  readonly configured: ConfiguredSubscribers;
   readonly log: AuditLog;
   readonly directory?: string | undefined;
   readonly warn: (sentence: string) => void;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { configuration, parts, redis, shards, protocol, directory, warn, now, onError } = options;
+  const { configuration, parts, redis, shards, protocol, now, onError } = options;
   const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
   const limiter = createRateLimiter({ redis, prefix });
@@ -57,10 +59,11 @@ export const openOperatorsRooms = async (options: {
     prefix,
     shards,
     retention,
-    directory,
+    directory: options.directory,
     audit,
+    configured: options.configured,
     answer: createAnswer(shards, { protocol, now }),
-    warn,
+    warn: options.warn,
     now,
     onError,
   };

@@ -8,6 +8,7 @@ import { parseConfiguration } from '../../src/configuration/load.ts';
 import { openServiceKey } from '../../src/pki/service-key.ts';
 import { createKeySlots } from '../../src/product/key-slots.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
+import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import { enrolPhone, type PhonePrompt, type ScriptedPhone } from '../support/phone.ts';
 import { phoneSettingsOf } from '../support/phone-admin.ts';
 import type { Random } from './random.ts';
@@ -74,6 +75,7 @@ export const enrolPhones = async (options: {
       redis,
       prefix: configuration.queue.prefix,
       serviceKey,
+      configured: createSubscriberRegistry(configuration),
       now: Date.now,
       publicUrl: () => base,
       answer: async () => 'unknown',
