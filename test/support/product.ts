@@ -29,6 +29,7 @@ import { queueIn } from '../../src/transactions/answers.ts';
 import { closeShards, openShards, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
 import { type SignOptions, signRequest, statusRequest } from './requests.ts';
+import { testKeys } from './test-keys.ts';
 
 /** Parsed JSON whose shape a test knows. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reaches into answers; a wrong path fails it.
@@ -169,7 +170,7 @@ export const startTestProduct = async (
     onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
     variables,
-    parts,
+    parts: [...parts, testKeys],
   });
   await core.keyPlace.open();
   await core.ready();

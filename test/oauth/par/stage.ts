@@ -11,7 +11,6 @@ import { openTenants } from '../../../src/oauth/open-tenants.ts';
 import type { PushAnswer } from '../../../src/oauth/par/answers.ts';
 import { createPar, type Par } from '../../../src/oauth/par/par.ts';
 import type { Tenant, Tenants } from '../../../src/oauth/tenant.ts';
-import { ownVault } from '../../../src/pki/key-vault.ts';
 import type {
   OauthClient,
   OauthLimits,
@@ -26,6 +25,7 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
+import { testVault } from '../../support/test-keys.ts';
 import {
   basicOf,
   encoded,
@@ -188,7 +188,7 @@ export const openStage = async (
     redis: connection,
     prefix: redis.prefix,
     serviceKey,
-    vault: ownVault,
+    vault: testVault,
     ownerOf: () => ({ version: 1, since: 0 }),
     subscribers: {
       find: () => undefined,
