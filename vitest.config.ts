@@ -120,6 +120,8 @@ export default defineConfig({
     pool: 'forks',
     // More than half of what a file does is waiting: for another process, for a time to be over.
     maxWorkers: 2 * availableParallelism() + 1,
+    // Keeps what modules compile to, by their content, for the next run.
+    experimental: { fsModuleCache: true },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
     projects: [unit, e2e, ...(chromium ? [browser] : []), otherNode, mutants, packages, interop],

@@ -23,16 +23,34 @@ export interface Host {
   readonly own: OwnCharts;
 }
 
-/** @param given Charts that take the place of those in files. */
-export const createOwnCharts =
-  (hosted: readonly HostedWorkflows[], given?: readonly Workflow[]): OwnCharts =>
-  async ({ workflows: files }, directory) => {
+/**
+ * Each part of a start asks for the charts; they are loaded once for a configuration.
+ *
+ * @param given Charts that take the place of those in files.
+ */
+export const createOwnCharts = (
+  hosted: readonly HostedWorkflows[],
+  given?: readonly Workflow[],
+): OwnCharts => {
+  const load = async (files: readonly string[], directory?: string): Promise<LoadedCharts> => {
     const loaded: LoadedCharts =
       given === undefined && directory !== undefined
         ? await loadCharts(files, directory, { taken: namesIn(hosted) })
         : { ok: true, value: given ?? [] };
     return loaded.ok ? { ok: true, value: loaded.value.map(asServiceWorkflow) } : loaded;
   };
+  const known = new WeakMap<
+    readonly string[],
+    { readonly directory: string | undefined; readonly charts: Promise<LoadedCharts> }
+  >();
+  return ({ workflows: files }, directory) => {
+    const present = known.get(files);
+    if (present?.directory === directory && present !== undefined) return present.charts;
+    const charts = load(files, directory);
+    known.set(files, { directory, charts });
+    return charts;
+  };
+};
 
 /** @throws For files that are not usable: the start has checked them. */
 export const usable = (charts: LoadedCharts): readonly Workflow[] => {

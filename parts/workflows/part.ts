@@ -4,7 +4,7 @@ import { definePart, type Part } from '../../src/part/part.ts';
 import { workflowCommands } from './commands.ts';
 import { type WorkflowShapes, workflowConfiguration } from './configuration.ts';
 import type { HostedWorkflows } from './hosted.ts';
-import type { Host } from './open-workflows.ts';
+import type { Host, OwnCharts } from './open-workflows.ts';
 import { workflowQueueName } from './queue.ts';
 
 /**
@@ -15,10 +15,15 @@ export const createWorkflowPart = (
   charts?: readonly Workflow[],
   hosted: readonly HostedWorkflows[] = [],
 ): Part<WorkflowShapes> => {
+  let loading: Promise<OwnCharts> | undefined;
   const host: Host = {
     hosted,
-    own: async (...where) =>
-      (await import('./open-workflows.ts')).createOwnCharts(hosted, charts)(...where),
+    own: async (...where) => {
+      loading ??= import('./open-workflows.ts').then(({ createOwnCharts }) =>
+        createOwnCharts(hosted, charts),
+      );
+      return (await loading)(...where);
+    },
   };
   return definePart({
     name: 'workflows',

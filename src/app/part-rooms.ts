@@ -131,6 +131,7 @@ export const apiRooms = (
     serviceKey,
     custody: core.custodyOver(redis),
     subscribers,
+    configured: core.configured,
     limiter: core.limiterOver(redis),
     nameOf: namesOf(core),
     hostNow,

@@ -17,7 +17,11 @@ import type { ApplicationProviders } from '../registry/application-providers.ts'
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
-import type { SubscriberRegistry, SubscriberTemplate } from '../registry/subscriber.ts';
+import type {
+  ConfiguredSubscribers,
+  SubscriberRegistry,
+  SubscriberTemplate,
+} from '../registry/subscriber.ts';
 import type { EventLog } from '../telemetry/logger.ts';
 import type { Registry } from '../telemetry/registry.ts';
 import type { Answer } from '../transactions/answers.ts';
@@ -179,11 +183,15 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   /** Undefined for a transaction of another application. */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
   readonly subscribers: SubscriberRegistry;
+  /** The subscribers of the configuration and the sandbox alone. */
+  readonly configured: ConfiguredSubscribers;
 }
 
 /** The rooms of the console, and of commands that run over the Redis of the service. */
 export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   readonly audit: Audit;
+  /** The subscribers of the configuration and the sandbox. */
+  readonly configured: ConfiguredSubscribers;
   /** Tells the operator, in a sentence. */
   readonly warn: (sentence: string) => void;
 }

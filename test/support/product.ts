@@ -32,6 +32,7 @@ import {
 import { closeShards, openShards, queueIn, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
 import { type SignOptions, signRequest, statusRequest } from './requests.ts';
+import { testKeys } from './test-keys.ts';
 
 /** Parsed JSON whose shape a test knows. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reaches into answers; a wrong path fails it.
@@ -52,7 +53,7 @@ export interface TestProduct {
   readonly url: string;
   /** POSTs to a path of the signature interface and reads the JSON of the answer. */
   post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
-  /** @returns The id of a request whose answer nobody waits for; undefined when it was refused. */
+  /** @returns The id of a request whose answer nobody waits for. @throws When it is refused. */
   submit(options?: SignOptions): Promise<string>;
   /** What an application hears of a transaction: a status code, or a fault such as `_401`. */
   statusOf(msspTransId: string, apId?: string): Promise<string>;
@@ -114,6 +115,21 @@ const configurationWith = (overrides: Record<string, unknown> = {}): Configurati
   return loaded.value;
 };
 
+/** Requests of a test that are on their way at a time. */
+const sentAtOnce = 4;
+
+/** A product that is a second behind refuses requests, so that a burst needs a fast machine. */
+const createLanes = () => {
+  const lanes: Promise<unknown>[] = Array.from({ length: sentAtOnce }, () => Promise.resolve());
+  let next = 0;
+  return <T>(send: () => Promise<T>): Promise<T> => {
+    const lane = next++ % sentAtOnce;
+    const sent = Promise.resolve(lanes[lane]).then(send);
+    lanes[lane] = sent.catch(() => undefined);
+    return sent;
+  };
+};
+
 export const startTestProduct = async (
   redis: TestRedis,
   {
@@ -159,7 +175,7 @@ export const startTestProduct = async (
     onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
     variables,
-    parts,
+    parts: [...parts, testKeys],
   });
   await core.keyPlace.open();
   await core.ready();
@@ -206,6 +222,7 @@ export const startTestProduct = async (
     );
     return { status: response.status, body: await response.json() };
   };
+  const inTurn = createLanes();
   let ownShards: readonly Shard[] | undefined;
   let workflows: Workflows | undefined;
   return {
@@ -226,11 +243,12 @@ export const startTestProduct = async (
     logged,
     post,
     submit: async (options) => {
-      const { body } = await post(
-        '/rest/service/sign',
-        signRequest({ mode: 'asynch', ...options }),
+      const { body } = await inTurn(() =>
+        post('/rest/service/sign', signRequest({ mode: 'asynch', ...options })),
       );
-      return body.MSS_SignatureResp?.MSSP_TransID;
+      if (body.MSS_SignatureResp === undefined)
+        throw new Error(`Not accepted: ${JSON.stringify(body.Fault?.Detail ?? body)}`);
+      return body.MSS_SignatureResp.MSSP_TransID;
     },
     statusOf: async (msspTransId, apId) => {
       const { body } = await post('/rest/service/status', statusRequest(msspTransId, apId));

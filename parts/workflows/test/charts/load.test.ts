@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { loadCharts } from '../../charts/load.ts';
+import { createOwnCharts } from '../../open-workflows.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-load-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,6 +49,17 @@ it.each([
     file(`${what.replaceAll(' ', '-')}.mjs`, workflows),
   ];
   expect(await loadCharts(files, folder)).toEqual({ ok: false, problems: [problem] });
+});
+
+it('are loaded once for a configuration, whichever part of a start asks', async () => {
+  const charts = createOwnCharts([]);
+  const settings = { workflows: [file('once.mjs', [['once', chart]])] };
+  const loaded = await charts(settings, folder);
+  expect(loaded).toMatchObject({ ok: true });
+  expect(await charts(settings, folder)).toBe(loaded);
+  expect(await charts(settings, undefined)).toEqual({ ok: true, value: [] });
+  const others = { workflows: [...settings.workflows] };
+  expect(await charts(others, folder)).not.toBe(loaded);
 });
 
 it('lets children have any name: order with a child line beside order-line', async () => {
