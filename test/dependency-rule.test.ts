@@ -52,7 +52,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@hono/node-server hono jose oidc-provider uqr',
   ],
   queue: ['engine pki protocol redis transactions', 'bullmq ioredis zod'],
-  history: ['engine jobs machines protocol redis transactions', ''],
+  history: ['engine jobs machines protocol redis transactions', 'zod'],
   operators: [
     'engine history jobs logger machines pki protocol redis registry transactions',
     'bullmq zod',
@@ -64,7 +64,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono xstate zod',
   ],
   outgoing: ['loopback', ''],
-  'command-line': ['client console engine environment loopback pki protocol redis', 'commander'],
+  'command-line': ['client console engine environment history loopback pki redis', 'commander'],
   part: [
     'command-line console http logger oauth operators outgoing pages pki protocol redis registry sscd telemetry transactions workers',
     'bullmq zod',
@@ -92,7 +92,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   pkcs11: ['engine part pki registry setting-file', 'jose pkcs11js zod'],
   processes: [
-    'command-line console embedded engine event-stream http jobs languages logger machines operators outgoing pages part pki protocol queue redis registry relying-party request-body setting-file shown-text transactions workers',
+    'command-line console embedded engine event-stream history http jobs languages logger machines operators outgoing pages part pki protocol queue redis registry relying-party request-body setting-file shown-text transactions workers',
     'bullmq commander hono jose nodemailer xstate zod',
   ],
   package: ['pki processes protocol queue transactions', ''],

@@ -15,8 +15,6 @@ import {
 import {
   addFilterOptions,
   addPageOptions,
-  addStateOption,
-  type FilterFlags,
   filterQuery,
 } from '../command-line/transactions-filter.ts';
 import {
@@ -31,6 +29,7 @@ import {
 } from '../command-line/transactions-row.ts';
 import type { ShownFault } from '../console/redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
+import { transactionFields } from '../history/filter.ts';
 import { faultTable } from '../protocol/fault.ts';
 
 type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
@@ -205,13 +204,13 @@ const reportDetail = (
 
 export const addTransactions: AddCommand = (program, context, done) => {
   const ls = program.command('ls').description('list transactions, newest first');
-  addPageOptions(addFilterOptions(addStateOption(ls), context), 50);
-  addAdminAction(ls, context, done, async (admin, flags: FilterFlags & ListFlags) => {
+  addPageOptions(addFilterOptions(ls, transactionFields, context), 50);
+  addAdminAction(ls, context, done, async (admin, flags: ListFlags) => {
     admin.needsIndex();
     return reportList(context, admin, flags, {
       command: 'ls',
       path: 'transactions',
-      query: filterQuery(flags),
+      query: filterQuery(transactionFields, flags),
       pageRows: 500,
       member: 'transactions',
       none: 'No such transactions.\n',

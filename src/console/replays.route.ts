@@ -5,7 +5,7 @@ import type { Operator } from '../operators/operator.ts';
 import type { BulkKind, ReplaySelection } from '../operators/replays.ts';
 import { answer } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
+import { fieldTime, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
 import { createLookUps } from './look-ups.ts';
 import { nameOf, type OrderErrorName, present, refuseOrder } from './order-errors.ts';
@@ -41,8 +41,7 @@ const listQuery = z.strictObject({ limit: count(200).default(50) });
 
 const selectionOf = ({ kind, filter, ids }: z.output<typeof selection>): ReplaySelection => {
   if (filter === undefined) return { kind, ids: ids ?? [] };
-  const { maxAttempts, ...rest } = filter;
-  return { kind, filter: { ...filterOf(rest), maxAttempts } };
+  return { kind, filter };
 };
 
 const errors = {

@@ -8,7 +8,14 @@
 import type { RedisClient } from '../redis/connect.ts';
 import { type Changes, eventsArguments, eventsScript, readAnswer } from './events.ts';
 import type { ShardKeys } from './keys.ts';
-import { apTransIdWidth, idWidth, profileCodes, stateCodes } from './packed-row.ts';
+import { packSubmitted } from './layout.ts';
+import {
+  apTransIdWidth,
+  factsWidth,
+  idWidth,
+  profileCodes,
+  transactionFacts,
+} from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
 import { writeRowsScript } from './rows-script.ts';
@@ -55,8 +62,7 @@ local function packSubmitted(id, fields)
   if type(apId) ~= 'string' or type(apTransId) ~= 'string' or type(profile) ~= 'string' then return end
   local digits = type(msisdn) == 'string' and string.match(msisdn, '^%+?(%d+)$')
   if not digits or #digits > 15 then return end
-  local facts = struct.pack('<BBHBxxxdddI4I4',
-    ${stateCodes.submitted}, 1, 0, profileCode(profile), time, 0, tonumber(digits), tonumber(string.sub(redis.sha1hex(apId), 1, 8), 16), 0)
+  local facts = ${packSubmitted(transactionFacts, factsWidth)}
   local shown = string.sub(apTransId, 1, ${apTransIdWidth})
   local names = id .. string.rep('\\0', ${idWidth} - #id) .. shown .. string.rep('\\0', ${apTransIdWidth} - #shown)
   return facts, names

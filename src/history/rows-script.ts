@@ -1,5 +1,5 @@
 /** The parts of scripts in Redis that find a row in its chunk, and write rows and counters. */
-import { factsWidth, namesWidth, rowsInChunk, stateCodes } from './packed-row.ts';
+import { factsWidth, namesWidth, rowsInChunk, stateCodes, transactionFacts } from './packed-row.ts';
 
 /** Units and retention of counters: minutes for 25 hours, hours for 31 days. */
 export const counted = {
@@ -11,6 +11,12 @@ export type CountedUnit = keyof typeof counted;
 const bucketsInDoubling = 8;
 /** The duration in the middle of a bucket, milliseconds. */
 export const bucketMs = (bucket: number): number => 2 ** ((bucket + 0.5) / bucketsInDoubling);
+
+/** Lua counts bytes from 1. */
+const first = (name: keyof typeof transactionFacts): number => transactionFacts[name].packed.at + 1;
+/** Lua: the bytes of the time of the end. */
+const endIn = (row: string): string =>
+  `string.sub(${row}, ${first('endedAt')}, ${first('endedAt') + 7})`;
 
 /** Lua: the widths, and `place(number)`: the chunk of a row and its place in it. */
 export const chunkScript = `
@@ -50,12 +56,12 @@ local function writeRows(base, ids, allFacts, allNames, now)
     end
   end
   local function countEnd(facts)
-    local ended = struct.unpack('<d', facts, 17)
-    if string.byte(facts, 1) == ${stateCodes.failed} then
-      return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, 3)))
+    local ended = struct.unpack('<d', facts, ${first('endedAt')})
+    if string.byte(facts, ${first('state')}) == ${stateCodes.failed} then
+      return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, ${first('fault')})))
     end
     count(ended, 'signed')
-    local took = struct.unpack('<I4', facts, 37)
+    local took = struct.unpack('<I4', facts, ${first('tookMs')})
     if took > 0 then
       count(ended, 't' .. string.format('%d', math.floor(math.log(took) / math.log(2) * ${bucketsInDoubling})))
     end
@@ -80,7 +86,7 @@ local function writeRows(base, ids, allFacts, allNames, now)
       numbered[#numbered + 1] = string.format('%d', number)
       local chunk, row = place(number)
       local rowsOf = written[chunk]
-      local submitted = struct.unpack('<d', facts, 9)
+      local submitted = struct.unpack('<d', facts, ${first('submittedAt')})
       if not rowsOf then
         rowsOf = { row = row, facts = {}, names = {}, least = submitted, greatest = submitted }
         written[chunk] = rowsOf
@@ -89,7 +95,7 @@ local function writeRows(base, ids, allFacts, allNames, now)
       rowsOf.names[#rowsOf.names + 1] = allNames[i]
       rowsOf.least, rowsOf.greatest = math.min(rowsOf.least, submitted), math.max(rowsOf.greatest, submitted)
       count(submitted, 'submitted')
-      if string.sub(facts, 17, 24) ~= openEnd then countEnd(facts) end
+      if ${endIn('facts')} ~= openEnd then countEnd(facts) end
       changed[#changed + 1] = id
     end
   end
@@ -118,7 +124,7 @@ local function writeRows(base, ids, allFacts, allNames, now)
       if facts == gone then
         redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
         redis.call('HDEL', at, id)
-      elseif string.sub(facts, 17, 24) ~= openEnd and string.sub(before, 17, 24) ~= string.sub(facts, 17, 24) then
+      elseif ${endIn('facts')} ~= openEnd and ${endIn('before')} ~= ${endIn('facts')} then
         countEnd(facts)
       end
       changed[#changed + 1] = id

@@ -14,7 +14,7 @@
 import type { RedisClient } from '../redis/connect.ts';
 import { createMatcher, findRows, type HistoryFilter, type Retention, toNeedle } from './filter.ts';
 import type { GenerationKeys, ShardKeys } from './keys.ts';
-import { readFacts, rowsInChunk } from './packed-row.ts';
+import { readFacts, rowsInChunk, transactionFacts } from './packed-row.ts';
 import { readPosition } from './position.ts';
 import { lookInNames, readChunks, readNumbered, readSpans, type Span } from './reading.ts';
 import type { TransactionRow } from './row.ts';
@@ -159,7 +159,7 @@ const searchOnce = async (
         const facts = readFacts(bytes);
         for (const row of findRows(facts, names, needle, mayMatch)) {
           const place = {
-            submittedAt: facts.submittedAt(row),
+            submittedAt: facts.read(transactionFacts.submittedAt, row),
             shard,
             number: chunk * rowsInChunk + row,
           };

@@ -7,7 +7,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import { isOver, type Retention } from './filter.ts';
 import type { IndexStore } from './index-store.ts';
 import type { ShardKeys } from './keys.ts';
-import { readFacts, readId, rowsInChunk } from './packed-row.ts';
+import { readFacts, readId, rowsInChunk, transactionFacts } from './packed-row.ts';
 import { readChunks } from './reading.ts';
 
 /** Time after which a sweep checks whether the job of an open transaction still exists. */
@@ -54,11 +54,13 @@ export const sweepShard = async (options: {
     if (read === undefined) continue;
     const facts = readFacts(read.facts);
     const rows = Array.from({ length: facts.count }, (_, row) => row).filter(
-      (row) => facts.stateCode(row) !== 0,
+      (row) => facts.read(transactionFacts.state, row) !== 0,
     );
     const over = rows.filter((row) => isOver(facts, row, retention, now));
     const old = rows.filter(
-      (row) => facts.endedAt(row) === 0 && now - facts.submittedAt(row) > openMs,
+      (row) =>
+        facts.read(transactionFacts.endedAt, row) === 0 &&
+        now - facts.read(transactionFacts.submittedAt, row) > openMs,
     );
     const pipeline = redis.pipeline();
     for (const row of old) pipeline.exists(keys.signatures(readId(read.names, row)));
@@ -66,7 +68,7 @@ export const sweepShard = async (options: {
     over.push(...old.filter((_, index) => there[index]?.[1] === 0));
     const gone = over.map((row) => ({
       number: chunk * rowsInChunk + row,
-      facts: facts.bytes(row),
+      facts: facts.row(row),
       id: readId(read.names, row),
     }));
     await store.remove(position.generation, gone);

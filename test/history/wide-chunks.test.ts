@@ -4,12 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../src/history/keys.ts';
+import { packRow } from '../../src/history/layout.ts';
 import {
   factsWidth,
   namesWidth,
-  packFacts,
   packNames,
   rowsInChunk,
+  transactionFacts,
 } from '../../src/history/packed-row.ts';
 import { positionText } from '../../src/history/position.ts';
 import type { TransactionRow } from '../../src/history/row.ts';
@@ -48,7 +49,7 @@ const writeChunks = async (apIdOfOld: string): Promise<void> => {
     ];
     const packed = { facts: Buffer.alloc(2 * factsWidth), names: Buffer.alloc(2 * namesWidth) };
     for (const [index, row] of [old, recent].entries()) {
-      packFacts(row, packed.facts, index * factsWidth);
+      packRow(transactionFacts, row, packed.facts, index * factsWidth);
       packNames(row.msspTransId, row.apTransId, packed.names, index * namesWidth);
     }
     pipeline.set(facts(chunk), packed.facts);

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { answer, badCursor, refuse } from '../../../src/console/answers.ts';
 import type { ConsoleEnvironment } from '../../../src/console/deps.ts';
-import { withoutGuesses } from '../../../src/console/filter.ts';
+import { readFields, refuseGuess, withoutGuesses } from '../../../src/console/filter.ts';
 import {
   json,
   optionalReasonBody,
@@ -17,13 +17,13 @@ import { createLookUps } from '../../../src/console/look-ups.ts';
 import { present, refuseOrder } from '../../../src/console/order-errors.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
 import { unknownPage } from '../../../src/console/pages/session-pages.ts';
-import { seesPeople } from '../../../src/console/redaction.ts';
 import { needs } from '../../../src/console/session/session.ts';
+import { filterSchema } from '../../../src/history/fields.ts';
 import { doneBy, type NewAuditEntry, noted } from '../../../src/operators/audit.ts';
 import type { Operator } from '../../../src/operators/operator.ts';
 import type { ProcessOrder } from '../charts/process-actions.ts';
+import { instanceFields } from '../instance-fields.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
-import { readWorkflowFilter, workflowFilter } from './filter.ts';
 import { boardPathOf } from './flow.ts';
 import {
   type WorkflowErrorName,
@@ -35,7 +35,7 @@ import { createWorkflowDetails } from './workflow-detail.ts';
 import { workflowPage } from './workflow-page.ts';
 import { workflowsPage } from './workflows-page.ts';
 
-const listQuery = workflowFilter.extend(paged(50, 200));
+const listQuery = filterSchema(instanceFields).extend(paged(50, 200));
 const againBody = optionalReasonBody.extend({ step: text(64), key: text(32) });
 const rowsOnPage = 50;
 const maxReason = 500;
@@ -116,8 +116,8 @@ export const createWorkflowRoutes = (deps: WorkflowConsoleDeps): Hono<ConsoleEnv
 
   routes.get('/admin/api/workflows', query(listQuery), async (c) => {
     const { limit, cursor, ...wanted } = c.req.valid('query');
-    if (wanted.msisdn !== undefined && !seesPeople(c.get('session').operator.role))
-      return refuse(403, 'forbidden', 'msisdn needs the role operator');
+    const guess = refuseGuess(instanceFields, wanted, c.get('session').operator.role);
+    if (guess !== undefined) return refuse(403, 'forbidden', guess);
     await noteLookUp(c.get('session'), 'workflows', wanted.msisdn);
     const page = await workflows.list(wanted, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
@@ -145,7 +145,11 @@ export const createWorkflowRoutes = (deps: WorkflowConsoleDeps): Hono<ConsoleEnv
 
   routes.get('/admin/workflows', async (c) => {
     const session = c.get('session');
-    const read = withoutGuesses(readWorkflowFilter(c.req.query()), session.operator.role);
+    const read = withoutGuesses(
+      instanceFields,
+      readFields(instanceFields, c.req.query()),
+      session.operator.role,
+    );
     const cursor = c.req.query('cursor') || undefined;
     const isRead = Object.keys(read.problems).length === 0;
     if (isRead) await noteLookUp(session, 'workflows', read.filter.msisdn);

@@ -16,33 +16,13 @@
  * HTTP counts at once, any other from its first turn on.
  */
 import type { Queue } from 'bullmq';
-import { isInstanceOf, ownPartOf, tenantLength, tenantOf } from '../../../src/jobs/instance-ids.ts';
+import { readWanted } from '../../../src/history/fields.ts';
+import { tenantLength, tenantOf } from '../../../src/jobs/instance-ids.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
+import { type InstanceFilter, instanceFields, type ListedInstance } from '../instance-fields.ts';
 import { statuses, type WorkflowStatus } from './contract.ts';
 import { maxPeople } from './definition.ts';
 import { processName } from './stock-process.ts';
-
-export interface ListedInstance {
-  readonly id: string;
-  readonly status: WorkflowStatus;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-}
-
-export interface ListFilter {
-  /** Of the id: {@link tenantPrefixOf}, and the name of the workflow. */
-  readonly tenantPrefix?: string | undefined;
-  readonly name?: string | undefined;
-  readonly status?: WorkflowStatus | undefined;
-  /** Added at or after, milliseconds since the epoch. */
-  readonly from?: number | undefined;
-  /** Added before. */
-  readonly to?: number | undefined;
-  /** Of somebody whom a process names. With or without the plus sign. */
-  readonly msisdn?: string | undefined;
-  /** Part of the id that the application has chosen; case counts. */
-  readonly text?: string | undefined;
-}
 
 const chunk = 500;
 /** Entries that one page looks at, whether they match or not. */
@@ -208,7 +188,7 @@ interface Walk {
   readonly redis: RedisClient;
   /** The last of the page before. */
   readonly after: ListedInstance | undefined;
-  readonly filter: ListFilter;
+  readonly filter: InstanceFilter;
 }
 
 /** The latest time that is looked at. */
@@ -251,7 +231,7 @@ async function* walkNumber(walk: Walk, number: string): AsyncGenerator<ListedIns
       const at = scores.findIndex((ofStatus) => typeof ofStatus[index] === 'string');
       const status = statuses[at];
       if (status === undefined) continue;
-      const found = { id, createdAt: Number(scores[at]?.[index]), status };
+      const found = { id, createdAt: Number(scores[at]?.[index]), status, number };
       if (after === undefined || isBefore(after, found)) yield found;
     }
     if (members.length < chunk) return;
@@ -266,15 +246,6 @@ const readCursor = (cursor: string): ListedInstance | undefined => {
   return id === undefined ? undefined : { id, createdAt: Number(createdAt), status: 'open' };
 };
 
-const fits = (
-  { id, status }: ListedInstance,
-  { tenantPrefix = '', name, status: wanted = status, text = '' }: ListFilter,
-): boolean =>
-  id.startsWith(tenantPrefix) &&
-  (name === undefined || isInstanceOf(id, name)) &&
-  status === wanted &&
-  ownPartOf(id).includes(text);
-
 /**
  * A page of the instances of all shards.
  *
@@ -283,12 +254,13 @@ const fits = (
  */
 export const listInstances = async (
   shards: ReadonlyArray<{ readonly queue: Queue; readonly redis: RedisClient }>,
-  filter: ListFilter,
+  filter: InstanceFilter,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<{ readonly rows: readonly ListedInstance[]; readonly cursor?: string } | undefined> => {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   if (cursor !== undefined && after === undefined) return undefined;
-  const wanted = filter.status === undefined ? statuses : [filter.status];
+  const wanted = filter.status ?? statuses;
+  const { matches } = readWanted(instanceFields, filter);
   const number = filter.msisdn?.replace(/^\+/, '');
   const sources = shards.flatMap((shard) => {
     const walk = { ...shard, after, filter };
@@ -308,7 +280,7 @@ export const listInstances = async (
     }
     if (first === undefined) return { rows };
     const found: ListedInstance = first.next.value;
-    if (fits(found, filter)) rows.push(found);
+    if (matches(found)) rows.push(found);
     if (rows.length === limit || looked === lookAtMost) return { rows, cursor: cursorOf(found) };
     first.next = await first.source.next();
   }

@@ -22,17 +22,13 @@ import {
 import { problemIn } from '../../../packages/engine/src/input-problem.ts';
 import type { ReadJournal } from '../../../packages/engine/src/journal.ts';
 import { encode } from '../../../packages/engine/src/values.ts';
-import {
-  instanceIdOf,
-  ownIdOf,
-  ownIdPattern,
-  tenantPrefixOf,
-} from '../../../src/jobs/instance-ids.ts';
+import { instanceIdOf, ownIdOf, ownIdPattern } from '../../../src/jobs/instance-ids.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
+import type { InstanceFilter } from '../instance-fields.ts';
 import { workflowsOf } from '../queue.ts';
 import { mailWorkflowName, type WorkflowStatus, workflowDataSchema } from './contract.ts';
 import { asEnded, outputOf, reasonOfEnd, statusOf } from './ends.ts';
-import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
+import { createListing, listInstances, peopleOf } from './listing.ts';
 import { type OpenSigner, readOpenSigners } from './open-signers.ts';
 import { processName } from './stock-process.ts';
 
@@ -334,17 +330,9 @@ export const createWorkflows = (options: {
 
     /** Newest first. @returns Undefined for an invalid cursor. */
     list: (
-      {
-        apId,
-        ...filter
-      }: Omit<ListFilter, 'tenantPrefix'> & { readonly apId?: string | undefined },
+      filter: InstanceFilter,
       page: { readonly limit: number; readonly cursor?: string | undefined },
-    ): ReturnType<typeof listInstances> =>
-      listInstances(
-        queues,
-        { ...filter, ...(apId !== undefined && { tenantPrefix: tenantPrefixOf(apId) }) },
-        page,
-      ),
+    ): ReturnType<typeof listInstances> => listInstances(queues, filter, page),
 
     /**
      * Whether another run could change anything. A chart that has ended and takes no REPLAY in any

@@ -21,7 +21,9 @@ const listed = async (
   { queue, redis }: Pick<Stage, 'queue' | 'redis'>,
   status?: WorkflowStatus,
 ) => {
-  const page = await listInstances([{ queue, redis }], { status }, { limit: 2000 });
+  const page = await listInstances([{ queue, redis }], status ? { status: [status] } : {}, {
+    limit: 2000,
+  });
   return page?.rows.map(({ id }) => id);
 };
 
@@ -157,10 +159,10 @@ describe('the filter of the list', () => {
       expect(await found({ msisdn })).toEqual(['fifth', 'fourth', 'second', 'first']);
     expect(await found({ msisdn: beat })).toEqual(['third', 'second']);
     expect(await found({ msisdn: anna.slice(0, -1) })).toEqual([]);
-    expect(await found({ msisdn: anna, status: 'completed' })).toEqual(['first']);
+    expect(await found({ msisdn: anna, status: ['completed'] })).toEqual(['first']);
     expect(await found({ msisdn: anna, from: 2000, to: 10_000 })).toEqual(['fourth', 'second']);
     expect(await found({ msisdn: anna, text: 'f' })).toEqual(['fifth', 'fourth', 'first']);
-    expect(await found({ msisdn: anna, tenantPrefix: 'other' })).toEqual([]);
+    expect(await found({ msisdn: anna, apId: 'mid://other.example' })).toEqual([]);
     expect(await found({ from: 2000, to: 3000 })).toEqual(['second']);
     expect(await found({ from: 3000 })).toEqual(['fifth', 'third', 'fourth']);
     expect(await found({ text: 'ir' })).toEqual(['third', 'first']);
