@@ -31,6 +31,7 @@ import('./setup.mjs').then((setup) =>
       { name: 'OpenAPI drift', run: () => upToDate('openapi.ts') },
       { name: 'configuration documentation drift', run: () => upToDate('configuration-docs.ts') },
       { name: 'filter documentation drift', run: () => upToDate('filter-docs.ts') },
+      { name: 'fault documentation drift', run: () => upToDate('fault-docs.ts') },
       { name: 'performance documentation drift', run: () => upToDate('performance-docs.ts') },
       { name: 'reliability documentation drift', run: () => upToDate('reliability-docs.ts') },
       { name: 'limits documentation drift', run: () => upToDate('limits-docs.ts') },
