@@ -1,7 +1,7 @@
 /** Certificates of people: looked up by number, revoked, renewed; a number with a new owner. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { answer, type Refusal, refuse } from '../../src/console/answers.ts';
+import { answer, type AdminRefusal, refuse } from '../../src/console/answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, msisdn, msisdnIn, query, readForm, reason } from '../../src/console/input.ts';
 import { createLookUps } from '../../src/console/look-ups.ts';
@@ -25,7 +25,7 @@ const numberBody = z.strictObject({ msisdn, why: reason.optional() });
 
 const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.optional() });
 
-const refusals: Readonly<Record<CertificateError, Refusal>> = {
+const refusals: Readonly<Record<CertificateError, AdminRefusal>> = {
   unknown: [404, 'unknown', 'There is no such certificate'],
   nothing: [409, 'nothing', 'None of its certificates can be revoked or renewed any more'],
 };
