@@ -14,7 +14,7 @@ import { dpopAlgorithms, isFirstUse, readProof } from './dpop-proof.ts';
 import { createIdentify } from './identify.ts';
 import { handOver } from './mount.ts';
 import { type Asker, createRefusalAnswers, headersOf, present } from './par/answers.ts';
-import type { Refusal } from './par/refusal.ts';
+import type { ParRefusal } from './par/refusal.ts';
 import type { Tenant } from './tenant.ts';
 
 type Options = Pick<OauthDeps, 'checkSecret' | 'limits' | 'addressOf' | 'body' | 'now' | 'log'>;
@@ -29,7 +29,7 @@ export const createProgramEndpoints = (options: Options) => {
   const { addressOf, body: bodyLimits, now } = options;
   const identify = createIdentify(options);
   const answerRefusal = createRefusalAnswers(options);
-  const refuse = (refusal: Refusal, asker: Asker): Response =>
+  const refuse = (refusal: ParRefusal, asker: Asker): Response =>
     present(answerRefusal(refusal, asker));
 
   const findProofError = async (
@@ -37,7 +37,7 @@ export const createProgramEndpoints = (options: Options) => {
     { tenant }: Asker,
     path: string,
     method: string,
-  ): Promise<Refusal | undefined> => {
+  ): Promise<ParRefusal | undefined> => {
     if (proof === undefined) return undefined;
     const read = await readProof(proof, { method, url: `${tenant.issuer}${path}` }, now());
     if ('refusal' in read) return read.refusal;
