@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { readBody } from '../request-body.ts';
 import { authenticatedPaths } from './client-authentication.ts';
-import type { Environment, OauthDeps } from './deps.ts';
+import type { OauthEnvironment, OauthDeps } from './deps.ts';
 import { dpopAlgorithms, isFirstUse, readProof } from './dpop-proof.ts';
 import { createIdentify } from './identify.ts';
 import { handOver } from './mount.ts';
@@ -49,7 +49,7 @@ export const createProgramEndpoints = (options: Options) => {
    * @returns The request that the library may see, or the answer to one that it may not.
    */
   return async (
-    c: Context<Environment>,
+    c: Context<OauthEnvironment>,
     tenant: Tenant,
     path: string,
     incoming: IncomingMessage,
