@@ -9,7 +9,7 @@ import { type Calls, createCalls } from '../client/calls.ts';
 import type { Reply } from '../client/reply.ts';
 import { defaultUrl } from '../environment.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { type CliContext, Ended, UsageError, variable } from './context.ts';
+import { type CliContext, CommandEnd, UsageError, variable } from './context.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -127,13 +127,13 @@ export const answerIn = <T>(
     case 'fault': {
       const { code, reason, detail } = reply.fault;
       const problem = `Fault ${code} ${reason}: ${detail}`;
-      throw new Ended({ outcome: 'fault', document: { ...known, fault: reply.fault }, problem });
+      throw new CommandEnd({ outcome: 'fault', document: { ...known, fault: reply.fault }, problem });
     }
     case 'unreachable': {
       const problem = `No signature service at ${url}: ${reply.cause}.`;
-      throw new Ended({ outcome: 'unreachable', document: known, problem });
+      throw new CommandEnd({ outcome: 'unreachable', document: known, problem });
     }
     case 'aborted':
-      throw new Ended({ outcome: 'interrupted', document: known, problem: goesOn });
+      throw new CommandEnd({ outcome: 'interrupted', document: known, problem: goesOn });
   }
 };

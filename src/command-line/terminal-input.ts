@@ -3,7 +3,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { type CliContext, Ended, type Input, interrupted, UsageError } from './context.ts';
+import { type CliContext, CommandEnd, type Input, interrupted, UsageError } from './context.ts';
 import { printable } from './screen.ts';
 
 /** The longest input, more than any password may have. */
@@ -74,5 +74,5 @@ export const confirm = async (
     throw interrupted('nothing was replayed');
   }
   if (/^\s*y(es)?\s*$/i.test(value)) return;
-  throw new Ended({ outcome: 'ok', document, text: 'Nothing was replayed.\n' });
+  throw new CommandEnd({ outcome: 'ok', document, text: 'Nothing was replayed.\n' });
 };
