@@ -1,7 +1,7 @@
 /** Certificates of people: looked up by number, revoked, renewed; a number with a new owner. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { answer, type AdminRefusal, refuse } from '../../src/console/answers.ts';
+import { type AdminRefusal, answer, refuse } from '../../src/console/answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, msisdn, msisdnIn, query, readForm, reason } from '../../src/console/input.ts';
 import { createLookUps } from '../../src/console/look-ups.ts';

@@ -8,7 +8,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { JWK } from 'jose';
 import type { KeyType, SigningAlgorithm } from '../../src/pki/ports.ts';
-import type { Answered, AskedCall, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
+import type {
+  Answered,
+  AskedCall,
+  TokenCall,
+  TokenFailure,
+  TokenPlace,
+  TokenValue,
+} from './calls.ts';
 import { ck, createPkcs11, type Pkcs11, results } from './pkcs11.ts';
 
 if (parentPort === null) throw new Error('This is a thread, not a program');

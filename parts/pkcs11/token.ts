@@ -22,7 +22,14 @@ import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { PartSetupError } from '../../src/part/part.ts';
-import type { Answered, AskedCall, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
+import type {
+  Answered,
+  AskedCall,
+  TokenCall,
+  TokenFailure,
+  TokenPlace,
+  TokenValue,
+} from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 
 export interface TokenSettings extends TokenPlace {

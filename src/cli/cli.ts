@@ -13,8 +13,8 @@ import { fetchWithoutTimeout } from '../client/fetch.ts';
 import {
   type AddCommand,
   type CliContext,
-  type Done,
   CommandEnd,
+  type Done,
   type Report,
 } from '../command-line/context.ts';
 import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';

@@ -1,7 +1,12 @@
 /** `paraph watch`: live changes, as a view on a terminal and as lines elsewhere. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Admin, addAdminAction } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, CommandEnd, type Report } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  CommandEnd,
+  type Report,
+} from '../command-line/context.ts';
 import {
   bar,
   isCapable,

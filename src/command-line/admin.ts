@@ -10,8 +10,8 @@ import { adminErrorSchema } from '../console/openapi.ts';
 import { serviceUrl } from './connection.ts';
 import {
   type CliContext,
-  type Done,
   CommandEnd,
+  type Done,
   type LocalNeeds,
   ok,
   type Report,

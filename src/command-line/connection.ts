@@ -113,7 +113,7 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
 /**
  * @param goesOn The error on Ctrl-C, which tells what happens to the request that was sent.
  * @param known  Members of the JSON that are already known.
- * @throws Ended when the call was not answered with 200.
+ * @throws CommandEnd when the call was not answered with 200.
  */
 export const answerIn = <T>(
   { url }: Connection,
@@ -127,7 +127,11 @@ export const answerIn = <T>(
     case 'fault': {
       const { code, reason, detail } = reply.fault;
       const problem = `Fault ${code} ${reason}: ${detail}`;
-      throw new CommandEnd({ outcome: 'fault', document: { ...known, fault: reply.fault }, problem });
+      throw new CommandEnd({
+        outcome: 'fault',
+        document: { ...known, fault: reply.fault },
+        problem,
+      });
     }
     case 'unreachable': {
       const problem = `No signature service at ${url}: ${reply.cause}.`;

@@ -22,7 +22,7 @@ const readPiped = async (input: Input): Promise<string> => {
 /**
  * Reads a password from a pipe, or asks for it twice.
  *
- * @throws Ended on Ctrl-C, or when the input is no password.
+ * @throws CommandEnd on Ctrl-C, or when the input is no password.
  */
 export const readPassword = async ({
   stdin,
@@ -56,7 +56,7 @@ export const readPassword = async ({
  * Asks before a replay. Scripts use `--yes`.
  *
  * @param document The members of the JSON when the answer is no.
- * @throws Ended unless the answer is yes.
+ * @throws CommandEnd unless the answer is yes.
  */
 export const confirm = async (
   { stdin, stderr, signal }: Pick<CliContext, 'stdin' | 'stderr' | 'signal'>,

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 import { mountSubjects } from './admin-api.ts';
-import { answer, type AdminRefusal, refuse } from './answers.ts';
+import { type AdminRefusal, answer, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { createConsoleStreams } from './event-stream.ts';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { listSecrets } from '../oauth/client-changes.ts';
 import type { SigningKey } from '../oauth/signing-keys.ts';
 import { type AuditAction, doneBy } from '../operators/audit.ts';
-import { answer, type AdminRefusal, refuse } from './answers.ts';
+import { type AdminRefusal, answer, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, TenantSecrets } from './deps.ts';
 import { json, query, text } from './input.ts';
 import { needs } from './session/session.ts';

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { includesRole } from '../operators/operator.ts';
 import { type IssuedToken, maxTokens } from '../operators/tokens.ts';
-import { answer, type AdminRefusal, refuse } from './answers.ts';
+import { type AdminRefusal, answer, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';
 import { isConfirmed } from './pages/confirm-page.ts';
@@ -21,7 +21,9 @@ const newToken = z.strictObject({
   days: z.number().min(0.01).max(maxTokenDays).default(90),
 });
 
-const refusals: Readonly<Record<Extract<IssuedToken, { refused: unknown }>['refused'], AdminRefusal>> = {
+const refusals: Readonly<
+  Record<Extract<IssuedToken, { refused: unknown }>['refused'], AdminRefusal>
+> = {
   unknown: [404, 'unknown', 'There is no such user'],
   'too-many': [409, 'too-many', `The user has ${maxTokens} tokens; end one first`],
   'by-token': [403, 'forbidden', 'A token makes no tokens: log in to make one'],

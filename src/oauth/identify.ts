@@ -33,7 +33,10 @@ export type Identified =
       readonly about: Partial<Asker>;
     };
 
-const refused = (refusal: ParRefusal, about: Partial<Asker> = {}): Identified => ({ refusal, about });
+const refused = (refusal: ParRefusal, about: Partial<Asker> = {}): Identified => ({
+  refusal,
+  about,
+});
 
 export const createIdentify = ({
   checkSecret,

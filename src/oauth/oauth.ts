@@ -13,7 +13,7 @@ import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { OwnerOf } from './claims.ts';
 import { createSecretCheck } from './client-authentication.ts';
-import type { OauthEnvironment, OauthDeps, OpenBackchannel } from './deps.ts';
+import type { OauthDeps, OauthEnvironment, OpenBackchannel } from './deps.ts';
 import { describeError } from './error-codes.ts';
 import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { readBody } from '../request-body.ts';
 import { authenticatedPaths } from './client-authentication.ts';
-import type { OauthEnvironment, OauthDeps } from './deps.ts';
+import type { OauthDeps, OauthEnvironment } from './deps.ts';
 import { dpopAlgorithms, isFirstUse, readProof } from './dpop-proof.ts';
 import { createIdentify } from './identify.ts';
 import { handOver } from './mount.ts';

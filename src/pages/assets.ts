@@ -92,5 +92,8 @@ export const assetAddress = (
   name: 'login.css' | 'login.js' | 'icon.svg' | 'logo.svg',
 ): string => `${path}/assets/${assetsOf(branding).versioned(name)}`;
 
-export const serveAsset = (name: string, branding: Branding, asked: AskedAsset): Response | undefined =>
-  assetsOf(branding).serve(name, asked);
+export const serveAsset = (
+  name: string,
+  branding: Branding,
+  asked: AskedAsset,
+): Response | undefined => assetsOf(branding).serve(name, asked);

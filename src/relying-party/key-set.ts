@@ -1,5 +1,5 @@
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose';
-import { type KeyFailure, type IdTokenRefusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, type KeyFailure, refuse } from './failure.ts';
 import { type Fetch, fetchJson } from './read-json.ts';
 import { isJsonObject } from './token.ts';
 

@@ -87,7 +87,9 @@ const decode = (segment: string): Uint8Array | undefined => {
  */
 export const readCompact = (
   token: unknown,
-): { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array } | IdTokenRefusal => {
+):
+  | { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array }
+  | IdTokenRefusal => {
   if (typeof token !== 'string') return refuse('malformed', 'the token is no string');
   if (token.length > maxLength)
     return refuse('too-long', `the token has more than ${maxLength} characters`);

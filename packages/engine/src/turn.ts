@@ -33,7 +33,13 @@
 import { randomBytes } from 'node:crypto';
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import { type Activities, activityFor, type EndedActivity, type Finished, tokenOf } from './activities.ts';
+import {
+  type Activities,
+  activityFor,
+  type EndedActivity,
+  type Finished,
+  tokenOf,
+} from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import type { EffectInHand } from './effect.ts';
 import { BusyError, type SendResult } from './engine.ts';

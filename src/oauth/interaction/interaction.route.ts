@@ -19,7 +19,7 @@ import { readPageForm } from '../../pages/form.ts';
 import { answerJson, answerPage, goTo, pageHeaders } from '../../pages/headers.ts';
 import { chooseLanguage } from '../../pages/language.ts';
 import { isEqual } from '../../pki/is-equal.ts';
-import type { OauthEnvironment, OauthDeps } from '../deps.ts';
+import type { OauthDeps, OauthEnvironment } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';
 import { frameFor, noticePage } from '../pages/page.ts';

@@ -13,7 +13,7 @@ import { randomBytesOf } from '../../pki/random.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
 import { readBody } from '../../request-body.ts';
-import type { OauthEnvironment, OauthDeps } from '../deps.ts';
+import type { OauthDeps, OauthEnvironment } from '../deps.ts';
 import { type DpopProof, isFirstUse, readProof } from '../dpop-proof.ts';
 import { createIdentify } from '../identify.ts';
 import { storeAway } from '../store-away.ts';
