@@ -8,7 +8,14 @@
  * first tried by the number, and the row from the job decides: numbers may be hashes or cut.
  */
 import { z } from 'zod';
-import { codeOf, createTest, type Packed, type Source, type WantedNumbers } from './layout.ts';
+import {
+  codeOf,
+  createTest,
+  type Packed,
+  type Source,
+  type Test,
+  type WantedNumbers,
+} from './layout.ts';
 
 /** A value, or a value with the words of its choice. */
 export type Choice = string | readonly [value: string, words: string];
@@ -41,9 +48,8 @@ export interface Field<Row, Value> extends FieldWords {
   readonly must: string;
   /** Of a list to choose from. */
   readonly choices?: readonly Choice[];
-  /** Where the row has its number packed: which numbers may match. */
-  readonly packed?: Pick<Packed<unknown>, 'at' | 'kind'>;
-  numbers?(value: Value): WantedNumbers;
+  /** What the packed numbers of a row must be, so that it may match. */
+  tests?(value: Value): readonly Test[];
   matches(row: Row, value: Value): boolean;
 }
 
@@ -83,8 +89,9 @@ const byNumber = <Value, Wanted>(
   numbers: (wanted: Wanted, code: (value: Value) => number) => WantedNumbers,
 ) =>
   packed && {
-    packed,
-    numbers: (wanted: Wanted) => numbers(wanted, (value) => codeOf(packed, value)),
+    tests: (wanted: Wanted): readonly Test[] => [
+      { packed, numbers: numbers(wanted, (value) => codeOf(packed, value)) },
+    ],
   };
 
 const equal = (number: number): WantedNumbers => ({ least: number, most: number });
@@ -191,6 +198,17 @@ export const numberOf = <Row>(
   };
 };
 
+/** The same of rows with several numbers. @param tests Of packed numbers, for the digits. */
+export const numberAmong = <Row>(
+  of: (row: Row) => readonly string[],
+  tests: (digits: string) => readonly Test[],
+  words: FieldWords,
+): Field<Row, string> => ({
+  ...numberOf<Row>({ of: () => '' }, words),
+  tests: (wanted) => tests(digitsOf(wanted)),
+  matches: (row, wanted) => of(row).includes(digitsOf(wanted)),
+});
+
 export const atMost = <Row>(
   { of, packed }: Source<Row, number>,
   max: number,
@@ -289,13 +307,8 @@ export const readWanted = <Row>(fields: Fields<Row>, filter: Readonly<Record<str
     if (field === undefined) throw new TypeError(`filter.${name}: there is no such field`);
     return [{ field, value }];
   });
-  const packed = wanted.flatMap(({ field, value }) =>
-    field.packed === undefined || field.numbers === undefined
-      ? []
-      : [{ packed: field.packed, numbers: field.numbers(value) }],
-  );
   return {
-    mayMatch: createTest(packed),
+    mayMatch: createTest(wanted.flatMap(({ field, value }) => field.tests?.(value) ?? [])),
     matches: (row: Row): boolean => wanted.every(({ field, value }) => field.matches(row, value)),
   };
 };

@@ -17,11 +17,10 @@ import {
   readWanted,
   textOf,
 } from './fields.ts';
+import type { Facts } from './layout.ts';
 import {
   apTransIdWidth,
-  type Facts,
   factsWidth,
-  namesWidth,
   stateCodes,
   transactionFacts,
   transactionStates,
@@ -123,21 +122,3 @@ export const createMatcher = (filter: HistoryFilter, retention: Retention, now: 
 /** The bytes to look for in the names: the text, cut to the length that names have. */
 export const toNeedle = ({ text }: HistoryFilter): Buffer | undefined =>
   text ? Buffer.from(text).subarray(0, apTransIdWidth) : undefined;
-/** @returns The rows of a chunk that may match, in order. Some may not match. */
-export const findRows = (
-  facts: Facts,
-  names: Buffer,
-  needle: Buffer | undefined,
-  mayMatch: (facts: Facts, row: number) => boolean,
-): readonly number[] => {
-  const rows: number[] = [];
-  for (let row = 0; row < facts.count; row += 1) {
-    if (needle !== undefined) {
-      const found = names.indexOf(needle, row * namesWidth);
-      if (found === -1) break;
-      row = Math.floor(found / namesWidth);
-    }
-    if (row < facts.count && mayMatch(facts, row)) rows.push(row);
-  }
-  return rows;
-};

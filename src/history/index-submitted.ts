@@ -15,10 +15,11 @@ import {
   idWidth,
   profileCodes,
   transactionFacts,
+  transactionLayout,
 } from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
-import { writeRowsScript } from './rows-script.ts';
+import { transactionCounters, writeRowsScript } from './rows-script.ts';
 
 const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
@@ -73,7 +74,7 @@ end`;
  * position on which this rests, base of the generation's keys, the changes' key, now, prefix of the
  * jobs' keys.
  */
-const indexSubmittedScript = `${writeRowsScript}
+const indexSubmittedScript = `${writeRowsScript(transactionLayout, transactionCounters)}
 ${packScript}
 if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
 local further = {}

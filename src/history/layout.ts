@@ -53,7 +53,7 @@ export interface Packed<Value> {
   /** The number of a value. Different values may have one number: the job decides. */
   code(value: Value): number;
   /** Lua: the number of a job that was just submitted (index-submitted.ts). */
-  readonly submitted: string;
+  readonly submitted?: string;
 }
 
 export interface Fact<Row, Value> extends Source<Row, Value> {
@@ -70,17 +70,24 @@ export const codeOf = <Value>(packed: Packed<Value>, value: Value): number =>
   Math.min(packed.code(value), numberKinds[packed.kind].max);
 
 /** @param from Where the row begins. */
-export const readFact = (
+const readFact = (
   { packed: { kind, at } }: Fact<never, unknown>,
   bytes: Buffer,
   from: number,
 ): number => readNumber(kind, bytes, from + at);
 
-/** The numbers that a filter wants of a fact: a range, or some. */
+/** The numbers that a filter wants of a fact: a range, some, or those with certain bits. */
 export interface WantedNumbers {
   readonly least?: number;
   readonly most?: number;
   readonly among?: ReadonlySet<number>;
+  /** Bits of a u32. */
+  readonly bits?: number;
+}
+
+export interface Test {
+  readonly packed: Pick<Packed<unknown>, 'at' | 'kind'>;
+  readonly numbers: WantedNumbers;
 }
 
 /**
@@ -89,18 +96,14 @@ export interface WantedNumbers {
  * The tests are data and this is one loop, because a search goes through hundreds of thousands of
  * rows: with a function for each test it took twice as long.
  */
-export const createTest = (
-  wanted: readonly {
-    readonly packed: Pick<Packed<unknown>, 'at' | 'kind'>;
-    readonly numbers: WantedNumbers;
-  }[],
-): ((bytes: Buffer, from: number) => boolean) => {
+export const createTest = (wanted: readonly Test[]): ((bytes: Buffer, from: number) => boolean) => {
   const tests = wanted.map(({ packed: { at, kind }, numbers }) => ({
     at,
     kind,
     least: numbers.least ?? Number.NEGATIVE_INFINITY,
     most: numbers.most ?? Number.POSITIVE_INFINITY,
     among: numbers.among,
+    bits: numbers.bits ?? 0,
   }));
   return (bytes, from) => {
     for (let index = 0; index < tests.length; index += 1) {
@@ -109,6 +112,7 @@ export const createTest = (
       const number = readNumber(test.kind, bytes, from + test.at);
       if (number < test.least || number > test.most) return false;
       if (test.among !== undefined && !test.among.has(number)) return false;
+      if (test.bits !== 0 && (number & test.bits) >>> 0 !== test.bits) return false;
     }
     return true;
   };
@@ -142,6 +146,43 @@ export const packSubmitted = (
     format += 'x'.repeat(packed.at - end) + lua;
     end = packed.at + own;
   }
-  const numbers = inOrder.map(({ packed }) => packed.submitted).join(', ');
+  const numbers = inOrder.map(({ packed }) => packed.submitted ?? '0').join(', ');
   return `struct.pack('${format}${'x'.repeat(width - end)}', ${numbers})`;
+};
+
+export const rowsInChunk = 1000;
+
+/** How the rows of a list are kept: their facts and their names, each of a fixed width. */
+export interface RowLayout {
+  readonly factsWidth: number;
+  readonly namesWidth: number;
+  /** Bytes of an id, with which the names begin. */
+  readonly idWidth: number;
+  /** 0 where there is no row. */
+  readonly state: Fact<never, unknown>;
+  /** The time by which rows are in order. */
+  readonly begunAt: Fact<never, unknown>;
+  /** 0 while it is open. */
+  readonly endedAt: Fact<never, unknown>;
+}
+
+/** Reads the facts of many rows in place. */
+export const readFacts = ({ factsWidth }: Pick<RowLayout, 'factsWidth'>, bytes: Buffer) => ({
+  bytes,
+  count: Math.floor(bytes.length / factsWidth),
+  read: (one: Fact<never, unknown>, row: number): number => readFact(one, bytes, row * factsWidth),
+  row: (row: number): Buffer => bytes.subarray(row * factsWidth, (row + 1) * factsWidth),
+});
+
+export type Facts = ReturnType<typeof readFacts>;
+
+/** @returns The id in the names of a row; empty where there is no row. */
+export const readId = (
+  { namesWidth, idWidth }: Pick<RowLayout, 'namesWidth' | 'idWidth'>,
+  names: Buffer,
+  row: number,
+): string => {
+  const id = names.subarray(row * namesWidth, row * namesWidth + idWidth);
+  const end = id.indexOf(0);
+  return id.toString('utf8', 0, end === -1 ? idWidth : end);
 };

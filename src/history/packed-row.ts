@@ -13,11 +13,10 @@ import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { SignatureState } from '../../machines/signature.machine.ts';
 import type { ProfileName } from '../protocol/requests.ts';
-import { type Fact, fact, packRow, readFact } from './layout.ts';
+import { fact, packRow, type RowLayout } from './layout.ts';
 import type { TransactionRow } from './row.ts';
 
 export const layout = 2;
-export const rowsInChunk = 1000;
 export const factsWidth = 40;
 export const namesWidth = 80;
 /** Bytes of a job id: 20 of an MSSP_TransID, or 36 of a UUID that another program has used. */
@@ -146,19 +145,11 @@ export const packEntries = (entries: readonly Entry[]): Buffer => {
   return bytes;
 };
 
-/** Reads the facts of many rows in place. */
-export const readFacts = (bytes: Buffer) => ({
-  bytes,
-  count: Math.floor(bytes.length / factsWidth),
-  read: (one: Fact<never, unknown>, row: number): number => readFact(one, bytes, row * factsWidth),
-  row: (row: number): Buffer => bytes.subarray(row * factsWidth, (row + 1) * factsWidth),
-});
-
-export type Facts = ReturnType<typeof readFacts>;
-
-/** @returns The job id in the names of a row; empty where there is no row. */
-export const readId = (names: Buffer, row: number): string => {
-  const id = names.subarray(row * namesWidth, row * namesWidth + idWidth);
-  const end = id.indexOf(0);
-  return id.toString('utf8', 0, end === -1 ? idWidth : end);
+export const transactionLayout: RowLayout = {
+  factsWidth,
+  namesWidth,
+  idWidth,
+  state: transactionFacts.state,
+  begunAt: transactionFacts.submittedAt,
+  endedAt: transactionFacts.endedAt,
 };

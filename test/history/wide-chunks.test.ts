@@ -4,12 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../src/history/keys.ts';
-import { packRow } from '../../src/history/layout.ts';
+import { packRow, rowsInChunk } from '../../src/history/layout.ts';
 import {
   factsWidth,
   namesWidth,
   packNames,
-  rowsInChunk,
   transactionFacts,
 } from '../../src/history/packed-row.ts';
 import { positionText } from '../../src/history/position.ts';

@@ -13,6 +13,7 @@ import {
 } from '../../../packages/engine/src/define.ts';
 import type { Others } from '../../../packages/engine/src/other.ts';
 import { hasRecord } from '../../../packages/engine/src/redis/instance-store.ts';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { type InstanceJob, jobFailure } from '../../../packages/engine/src/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
 import {
@@ -95,6 +96,7 @@ export const startWorkflowsWorker = (options: {
 }): WorkflowWorker => {
   const { queue, connection, subscribers, turns, retention, notifyEnd, now } = options;
   const listing = createListing({ queue, redis: connection, retention, now });
+  listing.sweep().catch((error: unknown) => options.onError(toError(error)));
   /** The API has asked before; other programs cannot. */
   const failUnknownNumber = async ({
     id = '',

@@ -332,7 +332,7 @@ export const createWorkflows = (options: {
     list: (
       filter: InstanceFilter,
       page: { readonly limit: number; readonly cursor?: string | undefined },
-    ): ReturnType<typeof listInstances> => listInstances(queues, filter, page),
+    ): ReturnType<typeof listInstances> => listInstances(queues, filter, page, { retention, now }),
 
     /**
      * Whether another run could change anything. A chart that has ended and takes no REPLAY in any
