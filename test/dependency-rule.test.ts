@@ -44,7 +44,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'commander zod',
   ],
   client: ['pki protocol', 'zod'],
-  'command-line': ['client console engine environment pki protocol redis', 'commander'],
+  'command-line': [
+    'client console engine environment pki protocol redis transactions/history',
+    'commander',
+  ],
   console: [
     'console/login console/operators engine http/pages machines oauth pki protocol redis registry transactions transactions/history',
     '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono xstate zod',
@@ -100,14 +103,14 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   sscd: ['pki protocol redis registry telemetry', ''],
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis pino prom-client'],
   transactions: ['engine machines pki protocol redis registry transactions/jobs', 'bullmq zod'],
-  'transactions/history': ['engine machines protocol redis transactions transactions/jobs', ''],
+  'transactions/history': ['engine machines protocol redis transactions transactions/jobs', 'zod'],
   'transactions/jobs': ['engine redis', 'bullmq ioredis'],
   workers: [
     'engine machines pki protocol redis registry sscd telemetry transactions transactions/jobs',
     'bullmq',
   ],
   workflows: [
-    'command-line console console/operators engine environment http http/outgoing http/pages machines part protocol queue redis registry transactions transactions/jobs workers',
+    'command-line console console/operators engine environment http http/outgoing http/pages machines part protocol queue redis registry transactions transactions/history transactions/jobs workers',
     'bullmq commander hono nodemailer xstate zod',
   ],
 };

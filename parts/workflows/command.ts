@@ -20,21 +20,14 @@ import {
 } from '../../src/command-line/context.ts';
 import { type Column, fieldsText, listFields } from '../../src/command-line/screen.ts';
 import {
-  addCommonOptions,
+  addFilterOptions,
   addPageOptions,
-  type FilterFlags,
-  parseOneOf,
+  filterQuery,
 } from '../../src/command-line/transactions-filter.ts';
 import { iso, isoOrNull } from '../../src/command-line/transactions-row.ts';
 import type { WorkflowDetail, WorkflowRow } from './console/workflow-detail.ts';
-import { type ChartFiles, type HostedWorkflows, hiddenIn, namesIn } from './hosted.ts';
-import { statuses } from './instances/contract.ts';
-
-type LsFlags = ListFlags &
-  Pick<FilterFlags, 'ap' | 'msisdn' | 'since' | 'until' | 'text'> & {
-    readonly name?: string;
-    readonly status?: string;
-  };
+import { type ChartFiles, type HostedWorkflows, namesIn } from './hosted.ts';
+import { instanceFields } from './instance-fields.ts';
 
 interface SendFlags {
   readonly data?: string;
@@ -141,33 +134,20 @@ const addOrders = (
   done: Done,
   hosted: readonly HostedWorkflows[],
 ): void => {
-  const ls = workflow
-    .command('ls')
-    .description('list instances, newest first')
-    .option(
-      '--name <workflow>',
-      `of this workflow: ${[...namesIn(hosted).filter((name) => !hiddenIn(hosted)(name)), 'one of your own'].join(', or ')}`,
-    )
-    .option('--status <status>', `one of ${statuses.join(', ')}`, parseOneOf('--status', statuses));
-  addCommonOptions(ls, context, {
-    number: 'of a signer with this mobile number',
-    text: 'a part of the id',
-  });
-  addPageOptions(ls, 50);
-  addAdminAction(ls, context, done, (admin, flags: LsFlags) => {
-    const { name, status, ap, msisdn, since, until, text, ...page } = flags;
-    const query = { name, status, apId: ap, msisdn, from: since, to: until, text };
-    return reportList<WorkflowRow>(context, admin, page, {
+  const ls = workflow.command('ls').description('list instances, newest first');
+  addPageOptions(addFilterOptions(ls, instanceFields, context), 50);
+  addAdminAction(ls, context, done, (admin, flags: ListFlags) =>
+    reportList<WorkflowRow>(context, admin, flags, {
       command: 'workflow ls',
       path: 'workflows',
-      query,
+      query: filterQuery(instanceFields, flags),
       pageRows: 200,
       member: 'workflows',
       none: 'No instances.\n',
       columns,
       document: documentOf,
-    });
-  });
+    }),
+  );
   const one = (name: string, description: string): Command =>
     workflow
       .command(name)

@@ -8,7 +8,7 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import {
   type AddCommand,
   type CliContext,
-  Ended,
+  CommandEnd,
   environmentIn,
   interrupted,
   type Report,
@@ -64,7 +64,7 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
   try {
     return await runPart(context, part, environment);
   } catch (error) {
-    if (error instanceof Ended) return error.report;
+    if (error instanceof CommandEnd) return error.report;
     // The messages of a failed start are written for the operator.
     const outcome =
       error instanceof Error && 'outcome' in error ? (error.outcome as Outcome) : 'unexpected';

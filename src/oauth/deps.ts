@@ -31,6 +31,6 @@ export interface OauthDeps {
 }
 
 /** Of a route; both are there when the request came over a socket. */
-export interface Environment {
+export interface OauthEnvironment {
   Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
 }

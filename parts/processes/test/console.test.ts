@@ -94,7 +94,10 @@ describe('workflows in the console', () => {
     expect(await list('?name=other')).toEqual([]);
     expect(await list('?apId=http%3A%2F%2Fother.example')).toEqual([]);
     const wrong = await stage.ask('viewer', 'GET', '/admin/api/workflows?status=secret');
-    expect([wrong.status, wrong.body.message]).toEqual([400, 'status must be a status']);
+    expect([wrong.status, wrong.body.message]).toEqual([
+      400,
+      'status[0] must be one of open, completed, failed, cancelled',
+    ]);
     const page = await stage.ask('viewer', 'GET', '/admin/workflows?status=open');
     expect(page.text).toContain(`href="/admin/workflows/${await instanceOf('list-2')}"`);
     expect((await stage.ask('viewer', 'GET', '/admin/workflows?status=secret')).status).toBe(422);
@@ -137,10 +140,10 @@ describe('workflows in the console', () => {
     const hidden = await ask('viewer', `msisdn=${number}`);
     expect([hidden.status, hidden.body.message]).toEqual([403, 'msisdn needs the role operator']);
     for (const [who, query, words] of [
-      ['viewer', `msisdn=${number}`, 'Number: Your role does not see numbers'],
-      ['operator', 'msisdn=Anna', 'Number: A number with its country code, such as +41 79 …'],
-      ['operator', 'to=yesterday', 'Until: A date and a time'],
-      ['operator', 'status=secret', 'Status: Choose a status of the list'],
+      ['viewer', `msisdn=${number}`, 'Your role does not see numbers'],
+      ['operator', 'msisdn=Anna', 'Must be a number with its country code, such as +41700092501'],
+      ['operator', 'to=yesterday', 'Must be a date and a time'],
+      ['operator', 'status=secret', 'Must be one of open, completed, failed, cancelled'],
     ] as const) {
       const wrong = await ask(who, query, '/admin/workflows');
       expect(wrong.status).toBe(422);

@@ -8,6 +8,7 @@ import type { AnyActorLogic } from 'xstate';
 import { begunJob, readJobName } from '../../../packages/engine/src/define.ts';
 import type { Others } from '../../../packages/engine/src/other.ts';
 import { hasRecord } from '../../../packages/engine/src/redis/instance-store.ts';
+import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import { type InstanceJob, jobFailure } from '../../../packages/engine/src/take-job.ts';
 import { startWorkflowWorker, type WorkflowWorker } from '../../../packages/engine/src/worker.ts';
 import type { RedisClient } from '../../../src/redis/connect.ts';
@@ -72,6 +73,7 @@ export const startWorkflowsWorker = (options: {
     if (!workflowOf(end.name)?.tellsEnd) await options.notifyEnd(end);
   };
 
+  listing.sweep().catch((error: unknown) => options.onError(toError(error)));
   /** The API has asked before; other programs cannot. */
   const failWrongInput = async (
     { id = '', timestamp, opts, data }: InstanceJob,

@@ -27,7 +27,7 @@ const isNeeded = async (workflows: Workflows, { chart }: Workflow): Promise<bool
       isFirst = false
     ) {
       const page = await workflows.list(
-        { name: chart.name, status },
+        { name: chart.name, status: [status] },
         { limit: rowsAtOnce, cursor },
       );
       const found = await Promise.all(

@@ -21,7 +21,7 @@ import { doneBy } from '../../../src/console/operators/audit.ts';
 import type { Role } from '../../../src/console/operators/operator.ts';
 import { seesPeople } from '../../../src/console/redaction.ts';
 import type { HostedDetail } from '../hosted.ts';
-import type { ListedInstance } from '../instances/listing.ts';
+import type { ListedInstance } from '../instance-fields.ts';
 import type { WorkflowView } from '../instances/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';

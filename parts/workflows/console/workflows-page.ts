@@ -2,25 +2,16 @@
 import { html } from 'hono/html';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import type { FormFields } from '../../../src/console/filter.ts';
-import { createFields, filterForm, listOf } from '../../../src/console/pages/filter-form.ts';
+import { filterFormOf } from '../../../src/console/pages/filter-form.ts';
 import { layOut } from '../../../src/console/pages/layout.ts';
 import { valueText } from '../../../src/console/pages/machine-chart.ts';
-import {
-  banner,
-  type Html,
-  linkTo,
-  nothing,
-  pagedList,
-  timeOf,
-} from '../../../src/console/pages/markup.ts';
-import { seesPeople } from '../../../src/console/redaction.ts';
-import { statuses } from '../instances/contract.ts';
-import { type WorkflowField, workflowLabels } from './filter.ts';
+import { banner, type Html, linkTo, pagedList, timeOf } from '../../../src/console/pages/markup.ts';
+import { instanceFields } from '../instance-fields.ts';
 import type { WorkflowRow } from './workflow-detail.ts';
 
 export interface WorkflowsModel {
   readonly session: ConsoleSession;
-  readonly read: FormFields<WorkflowField>;
+  readonly read: FormFields<keyof typeof instanceFields>;
   readonly rows: readonly WorkflowRow[];
   /** The cursor of the next page. */
   readonly next: string | undefined;
@@ -30,28 +21,11 @@ export interface WorkflowsModel {
   readonly apIds: readonly string[];
 }
 
-const filter = ({ session, read, names, apIds }: WorkflowsModel): Html => {
-  const { form } = read;
-  const { input, select, time, zone } = createFields(read, session.view.times);
-  return filterForm(
-    { path: '/admin/workflows', label: 'Workflows' },
-    form,
-    html`${select('status', 'Status', statuses)}
-${select('name', 'Workflow', names)}
-${input('apId', 'Application', html` list="apIds"`)}
-${
-  seesPeople(session.operator.role) || form.msisdn !== undefined
-    ? input('msisdn', 'Number of a signer', html` inputmode="tel"`)
-    : nothing
-}
-${input('text', 'Part of the id')}
-${listOf('apIds', apIds)}`,
-    html`<details id="more"${form.from === undefined && form.to === undefined ? '' : html` open`}><summary>Time</summary><div class="fields">
-${zone()}${time('from', 'Started from')}
-${time('to', 'until')}
-</div></details>`,
-  );
-};
+const filter = ({ session, read, names, apIds }: WorkflowsModel): Html =>
+  filterFormOf({ path: '/admin/workflows', label: 'Workflows' }, instanceFields, read, session, {
+    suggested: { apId: apIds },
+    choices: { name: names },
+  });
 
 /** The mark of a status, with the colours of the states of transactions. */
 export const statusMark = (status: string): Html => {
@@ -73,9 +47,7 @@ const rowOf = ({
 
 export const workflowsPage = (model: WorkflowsModel): string => {
   const { session, read, rows, next, isFirst } = model;
-  const [problem] = Object.entries(read.problems).map(
-    ([name, text]) => `${workflowLabels[name as WorkflowField][0]}: ${text}`,
-  );
+  const isWrong = Object.keys(read.problems).length > 0;
   const list = pagedList({
     path: '/admin/workflows',
     fields: read.form,
@@ -87,12 +59,12 @@ export const workflowsPage = (model: WorkflowsModel): string => {
     rows: rows.map(rowOf),
   });
   return layOut({
-    title: problem === undefined ? 'Workflows' : 'Error: Workflows',
+    title: isWrong ? 'Error: Workflows' : 'Workflows',
     session,
     current: 'workflows',
-    ...(problem === undefined && { live: { everySeconds: 5 } }),
+    ...(!isWrong && { live: { everySeconds: 5 } }),
     main: html`<h1>Workflows</h1>
 ${filter(model)}
-${problem === undefined ? list : banner('bad', 'The filter cannot be read', problem)}`,
+${isWrong ? banner('bad', 'The filter cannot be read', 'Correct the marked fields.') : list}`,
   });
 };

@@ -2,17 +2,17 @@
 import { Hono } from 'hono';
 import { answer, badCursor, refuse } from '../../../src/console/answers.ts';
 import type { ConsoleEnvironment } from '../../../src/console/deps.ts';
-import { withoutGuesses } from '../../../src/console/filter.ts';
+import { readFields, refuseGuess, withoutGuesses } from '../../../src/console/filter.ts';
 import { json, paged, query, readForm, reasonBody } from '../../../src/console/input.ts';
 import { createLookUps } from '../../../src/console/look-ups.ts';
 import type { Operator } from '../../../src/console/operators/operator.ts';
 import { refuseOrder } from '../../../src/console/order-errors.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
 import { unknownPage } from '../../../src/console/pages/session-pages.ts';
-import { seesPeople } from '../../../src/console/redaction.ts';
 import { needs } from '../../../src/console/session/session.ts';
+import { filterSchema } from '../../../src/transactions/history/fields.ts';
+import { instanceFields } from '../instance-fields.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
-import { readWorkflowFilter, workflowFilter } from './filter.ts';
 import { boardPathOf } from './flow.ts';
 import { workflowError } from './notices.ts';
 import type { WorkflowDetails } from './workflow-detail.ts';
@@ -20,7 +20,7 @@ import type { Done, WorkflowOrders } from './workflow-orders.ts';
 import { workflowPage } from './workflow-page.ts';
 import { workflowsPage } from './workflows-page.ts';
 
-const listQuery = workflowFilter.extend(paged(50, 200));
+const listQuery = filterSchema(instanceFields).extend(paged(50, 200));
 const rowsOnPage = 50;
 
 export const createWorkflowRoutes = (
@@ -50,8 +50,8 @@ export const createWorkflowRoutes = (
 
   routes.get('/admin/api/workflows', query(listQuery), async (c) => {
     const { limit, cursor, ...wanted } = c.req.valid('query');
-    if (wanted.msisdn !== undefined && !seesPeople(c.get('session').operator.role))
-      return refuse(403, 'forbidden', 'msisdn needs the role operator');
+    const guess = refuseGuess(instanceFields, wanted, c.get('session').operator.role);
+    if (guess !== undefined) return refuse(403, 'forbidden', guess);
     await noteLookUp(c.get('session'), 'workflows', wanted.msisdn);
     const page = await workflows.list(wanted, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
@@ -74,7 +74,11 @@ export const createWorkflowRoutes = (
 
   routes.get('/admin/workflows', async (c) => {
     const session = c.get('session');
-    const read = withoutGuesses(readWorkflowFilter(c.req.query()), session.operator.role);
+    const read = withoutGuesses(
+      instanceFields,
+      readFields(instanceFields, c.req.query()),
+      session.operator.role,
+    );
     const cursor = c.req.query('cursor') || undefined;
     const isRead = Object.keys(read.problems).length === 0;
     if (isRead) await noteLookUp(session, 'workflows', read.filter.msisdn);

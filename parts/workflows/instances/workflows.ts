@@ -27,14 +27,14 @@ import {
   instanceIdOf,
   ownIdOf,
   ownIdPattern,
-  tenantPrefixOf,
 } from '../../../src/transactions/jobs/instance-ids.ts';
 import type { Shard } from '../../../src/transactions/shards.ts';
 import type { ServiceWorkflow } from '../hosted.ts';
+import type { InstanceFilter } from '../instance-fields.ts';
 import { workflowsOf } from '../queue.ts';
 import { type WorkflowStatus, workflowDataSchema } from './contract.ts';
 import { asEnded, outputOf, reasonOfEnd, statusOf } from './ends.ts';
-import { createListing, type ListFilter, listInstances, peopleOf } from './listing.ts';
+import { createListing, listInstances, peopleOf } from './listing.ts';
 
 /** A transition may take more than this event. */
 const takesReplay = /^(?:REPLAY(?:\.\*)?|\*)$/;
@@ -334,17 +334,9 @@ export const createWorkflows = (options: {
 
     /** Newest first. @returns Undefined for an invalid cursor. */
     list: (
-      {
-        apId,
-        ...filter
-      }: Omit<ListFilter, 'tenantPrefix'> & { readonly apId?: string | undefined },
+      filter: InstanceFilter,
       page: { readonly limit: number; readonly cursor?: string | undefined },
-    ): ReturnType<typeof listInstances> =>
-      listInstances(
-        queues,
-        { ...filter, ...(apId !== undefined && { tenantPrefix: tenantPrefixOf(apId) }) },
-        page,
-      ),
+    ): ReturnType<typeof listInstances> => listInstances(queues, filter, page, { retention, now }),
 
     /**
      * Whether another run could change anything. A chart that has ended and takes no REPLAY in any

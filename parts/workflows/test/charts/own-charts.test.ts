@@ -575,8 +575,8 @@ describe('a chart of an operator', () => {
       );
     await expect.poll(() => list({})).toEqual(['l-3 open', 'l-2 open', 'l-1 open']);
     await call('DELETE', 'approval/l-2', { apId });
-    await expect.poll(() => list({ status: 'cancelled' })).toEqual(['l-2 cancelled']);
-    expect(await list({ name: 'approval', status: 'open' })).toEqual(['l-3 open', 'l-1 open']);
+    await expect.poll(() => list({ status: ['cancelled'] })).toEqual(['l-2 cancelled']);
+    expect(await list({ name: 'approval', status: ['open'] })).toEqual(['l-3 open', 'l-1 open']);
     expect(await list({ name: 'other' })).toEqual([]);
     const page = await workflows.list({ apId }, { limit: 2 });
     const next = await workflows.list({ apId }, { limit: 2, cursor: page?.cursor });
