@@ -50,7 +50,7 @@ export type SignerEnd =
     }
   | { readonly kind: 'withdrawn'; readonly at: number };
 
-export interface Asked {
+export interface AskedSigner {
   readonly at: number;
   readonly msspTransId?: string | undefined;
   /** The code of the fault that ended the prompt. */
@@ -59,7 +59,7 @@ export interface Asked {
 
 export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly since: number;
-  readonly asks: readonly Asked[];
+  readonly asks: readonly AskedSigner[];
   /** The number of prompts that the schedule may still add. */
   readonly asksLeft: number;
   /** The time before which the schedule sends no prompt. */

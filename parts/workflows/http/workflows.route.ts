@@ -14,7 +14,7 @@ import {
   type RouteContext,
   readNothing,
 } from '../../../src/http/application-route.ts';
-import type { Environment } from '../../../src/http/body.ts';
+import type { HttpEnvironment } from '../../../src/http/body.ts';
 import type { StartResult, Workflows, WorkflowView } from '../instances/workflows.ts';
 import {
   conflict,
@@ -84,7 +84,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     return stream instanceof Response ? stream : unopened[stream];
   };
 
-  const routes = new Hono<Environment>();
+  const routes = new Hono<HttpEnvironment>();
   const at = '/workflows/:name/:id';
 
   routes.post('/workflows/:name', (c) =>
