@@ -4,7 +4,7 @@
  * docs/configuration.schema.json. With `--check` it compares.
  */
 import { parts } from '../parts/parts.ts';
-import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
+import { definitionJsonSchema } from '../parts/processes/definition/definition.ts';
 import { configurationJsonSchema } from '../src/app/configuration/json-schema.ts';
 import { loadConfiguration } from '../src/app/configuration/load.ts';
 import { documentationFacts } from '../src/app/documentation-facts.ts';

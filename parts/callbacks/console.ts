@@ -63,7 +63,7 @@ export const openCallbackConsole = (
     openSecrets: ({ serviceKey }) => ({
       routes: (deps) => createSecretRoutes(providers, serviceKey, deps),
     }),
-    sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer']],
+    sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer', 'Transactions']],
     notices: callbackNotices,
     actions: { 'callback-replay': { words: 'Callback sent again', target: 'transactions' } },
     words: {

@@ -13,7 +13,7 @@ export const openCertificateConsole = ({ audit, now }: OperatorRooms): ConsolePa
         certificates: createCertificates({ custody, owners, audit, now }),
       }),
   }),
-  sections: [['certificates', '/admin/certificates', 'Certificates', 'operator']],
+  sections: [['certificates', '/admin/certificates', 'Certificates', 'operator', 'Service']],
   notices: certificateNotices,
   actions: {},
   words: {

@@ -9,7 +9,7 @@ import { createPhoneOrders } from './orders.ts';
 import { openAdmin, revokeWith } from './store.ts';
 
 export const openPhoneConsole = (rooms: OperatorRooms<PhoneShapes>): ConsolePart => ({
-  sections: [['subscribers', '/admin/subscribers', 'Phones', 'admin']],
+  sections: [['subscribers', '/admin/subscribers', 'Phones', 'admin', 'People']],
   notices: {},
   actions: {},
   words: {

@@ -3,7 +3,6 @@
 import type { KeyCustody } from '../../packages/pki/src/ports.ts';
 import { createPost } from '../../src/http/outgoing/post.ts';
 import type { PartSettings, SubscriberRooms } from '../../src/part/rooms.ts';
-import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import type { Answer } from '../../src/transactions/answers.ts';
 import { createActivations } from './activations.ts';
 import { createPhoneAdmin, type PhoneAdminOptions } from './admin.ts';
@@ -55,19 +54,20 @@ export const revokeWith =
 /** For operators, in the console and on the command line. */
 export const openAdmin = (
   rooms: StoreRooms & {
+    readonly configured: PhoneAdminOptions['configured'];
     readonly answer: Answer;
     readonly publicUrl: PhoneAdminOptions['publicUrl'];
     readonly revoke: PhoneAdminOptions['revoke'];
   },
 ) => {
-  const { settings, now, answer, publicUrl, revoke } = rooms;
+  const { settings, configured, now, answer, publicUrl, revoke } = rooms;
   const store = openStore(rooms);
   const failOpen = createFailOpen({ ...store, answer });
   const admin = createPhoneAdmin({
     ...store,
     now,
     failOpen,
-    configured: createSubscriberRegistry(settings),
+    configured,
     invitationMs: settings.phone.invitationDays * dayMs,
     publicUrl,
     revoke,

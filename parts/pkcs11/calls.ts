@@ -31,7 +31,7 @@ export type TokenCall =
   /** Is it still there? */
   | { readonly kind: 'probe' };
 
-export interface Asked {
+export interface AskedCall {
   readonly id: number;
   readonly call: TokenCall;
 }

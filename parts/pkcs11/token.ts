@@ -22,7 +22,14 @@ import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { PartSetupError } from '../../src/part/part.ts';
-import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
+import type {
+  Answered,
+  AskedCall,
+  TokenCall,
+  TokenFailure,
+  TokenPlace,
+  TokenValue,
+} from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 
 export interface TokenSettings extends TokenPlace {
@@ -171,7 +178,7 @@ export const createToken = ({
 
   const post = (thread: Thread, lot: readonly Waiting[]): void => {
     if (thread.inHand.size === 0) thread.busySince = performance.now();
-    const asked = lot.map((waiting): Asked => {
+    const asked = lot.map((waiting): AskedCall => {
       const id = nextId;
       nextId += 1;
       thread.inHand.set(id, waiting);

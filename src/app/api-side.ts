@@ -29,13 +29,14 @@ import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
 import { openAdmission } from './admission-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
+import { type Closing, createClosing } from './closing.ts';
 import { configurationJsonSchema } from './configuration/json-schema.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { documentationFacts } from './documentation-facts.ts';
 import { frameOf } from './names.ts';
 import { openOauth } from './oauth-side.ts';
-import { apiRooms, describeParts } from './part-rooms.ts';
+import { apiRooms, describeParts, openOauthParts } from './part-rooms.ts';
 import {
   authorityCheck,
   backlogCheck,
@@ -47,13 +48,7 @@ import {
   stoppingCheck,
 } from './readiness.ts';
 
-/**
- * Makes the operations and pages of HTTP; nothing listens yet.
- *
- * @param listensAt Gives the address at which the server listens, once it does. It is the public
- *   address when none is configured.
- */
-export const openApiSide = async (core: Core, listensAt: () => string) => {
+const openApiSideWith = async (core: Core, listensAt: () => string, { add, close }: Closing) => {
   const {
     configuration,
     commands,
@@ -67,9 +62,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     telemetry,
   } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
-  // First, because nothing is open yet that would have to be closed.
   const described = await describeParts(core.parts);
+  const additions = await openOauthParts(core);
   const shards = core.shardsOver(commands, telemetry.queue);
+  add(() => closeShards(shards));
   telemetry.watchQueues({ redis: commands, queues: queuesIn(shards), now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
     shards.map((shard) =>
@@ -78,6 +74,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const signatureEndings = endingsOf(({ signatures }) => signatures);
   const receiptEndings = endingsOf(({ receipts }) => receipts);
   const endings = [...signatureEndings, ...receiptEndings];
+  const endEndings = async (): Promise<void> => {
+    await Promise.all(endings.map((each) => each.close()));
+  };
+  add(endEndings);
   const custody = core.custodyOver(commands);
   const providers = core.providersOver(commands);
   const transactions = createTransactions({
@@ -99,6 +99,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const maxBacklog = queue.maxWaiting * queue.shards;
   const maxBacklogInAll = maxBacklog * maxBacklogs;
   const backlog = await createBacklog({ shards, redis: commands, limit: maxBacklog, onError });
+  add(backlog.close);
   const standstill = watchStandstill({
     redis: commands,
     shards,
@@ -109,6 +110,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       ),
     onError,
   });
+  add(standstill.close);
   telemetry.watchStandstill(standstill.seconds);
   const refusals = createRefusals({
     sandbox: configuration.sandbox,
@@ -118,6 +120,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
     onError,
   });
+  add(refusals.close);
   const reports = createProcessReports({
     redis: blocking,
     prefix: queue.prefix,
@@ -125,6 +128,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
     onError,
   });
+  add(reports.close);
   const admission = openAdmission(core, {
     providers,
     refusals,
@@ -165,9 +169,11 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     addressOf,
     limits,
     log: oauthLog,
+    additions,
     busy: (apId) => admission.refuses('sign', apId),
     deviceStart: () => ofParts.find(({ deviceStart }) => deviceStart !== undefined)?.deviceStart,
   });
+  add(oauth.close);
   let stopping = false;
   const evidenceOf: ServiceRoutesOptions['evidenceOf'] = (incoming) => ({
     ...proofOf(incoming),
@@ -194,33 +200,19 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const endParts = async (): Promise<void> => {
     await Promise.all(ofParts.map((part) => part.endWaiting?.()));
   };
-  const closeOwn = async (): Promise<void> => {
-    await Promise.all(endings.map((each) => each.close()));
-    await reports.close();
-    await refusals.close();
-    await oauth.close();
-    await backlog.close();
-    await standstill.close();
-    await closeShards(shards);
-  };
-  const openRest = async () => {
-    for (const part of core.parts) {
-      const opened = await part.openApi?.(rooms);
-      if (opened !== undefined) ofParts.push(opened);
-    }
-    return openConsole(core, {
-      transactions,
-      publicUrl,
-      addressOf,
-      tenants: oauth.tenants,
-      ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
-    });
-  };
-  const console = await openRest().catch(async (error: unknown) => {
-    await endParts();
-    await closeOwn();
-    throw error;
+  add(endParts);
+  for (const part of core.parts) {
+    const opened = await part.openApi?.(rooms);
+    if (opened !== undefined) ofParts.push(opened);
+  }
+  const console = await openConsole(core, {
+    transactions,
+    publicUrl,
+    addressOf,
+    tenants: oauth.tenants,
+    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
+  add(console.close);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
     more: [telemetry.routes, oauth.routes, console.routes, ...ofParts.map(({ routes }) => routes)],
@@ -274,7 +266,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     oauth.endWaiting();
     console.endWaiting();
     await endParts();
-    await Promise.all(endings.map((each) => each.close()));
+    await endEndings();
   };
   return {
     fetch: answer,
@@ -303,10 +295,20 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     endWaiting,
     close: async (): Promise<void> => {
       await endWaiting();
-      await console.close();
-      await closeOwn();
+      await close();
     },
   };
+};
+
+/**
+ * Makes the operations and pages of HTTP; nothing listens yet.
+ *
+ * @param listensAt Gives the address at which the server listens, once it does. It is the public
+ *   address when none is configured.
+ */
+export const openApiSide = (core: Core, listensAt: () => string) => {
+  const closing = createClosing();
+  return closing.orClose(() => openApiSideWith(core, listensAt, closing));
 };
 
 export type ApiSide = Awaited<ReturnType<typeof openApiSide>>;

@@ -106,6 +106,7 @@ export const openCore = async (options: CoreOptions) => {
     version: productVersion() ?? 'unknown',
     apIds: [...configuration.applicationProviders, ...internal].map(({ id }) => id),
     areas: options.parts.flatMap(({ areas = [] }) => areas),
+    oauth: options.parts.flatMap(({ oauth }) => oauth ?? []),
     access: { token: operations.metricsToken, open: operations.metricsOpen },
     tracing: operations.tracing,
     processMetrics: options.processMetrics ?? false,

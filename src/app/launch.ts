@@ -29,6 +29,7 @@ import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import type { ApiSide } from './api-side.ts';
 import { toleratedOffsetMs } from './clock-watch.ts';
+import { createClosing } from './closing.ts';
 import { loadConfiguration, warningsAbout } from './configuration/load.ts';
 import type { Configuration } from './configuration/schema.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
@@ -118,13 +119,10 @@ export const startProduct = async (
   const { http, tls } = options.configuration;
   // A third of the product, with the OpenID provider: workers alone need none of it.
   const apiSide = parts.api && (await import('./api-side.ts'));
-  const ends: ((hurry?: AbortSignal) => Promise<void>)[] = [];
-  const stop = async (hurry?: AbortSignal): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end(hurry);
-  };
-  try {
+  const { add, close: stop, orClose } = createClosing();
+  return orClose(async () => {
     const core = await openCoreFor(options);
-    ends.push(core.close);
+    add(core.close);
     await core.keyPlace.open();
     await waitForRedis(core, options.logger);
     const { queue } = options.configuration;
@@ -150,7 +148,7 @@ export const startProduct = async (
     const workers = parts.workers
       ? await startWorkerSide(core, { operations: true, listensAt })
       : undefined;
-    if (workers !== undefined) ends.push(workers.close);
+    if (workers !== undefined) add(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
     if (parts.workers && parts.api === undefined && workerMetricsPort !== undefined) {
       const listener = await startWorkerListener({
@@ -166,7 +164,7 @@ export const startProduct = async (
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });
-      ends.push(async () => {
+      add(async () => {
         const drained = listener.drain();
         listener.cut();
         await drained;
@@ -179,7 +177,7 @@ export const startProduct = async (
       return { ...none, hadAuthority, stop };
     }
     const api = await apiSide.openApiSide(core, () => address);
-    ends.push(api.close);
+    add(api.close);
     const server = await listen({
       fetch: api.fetch,
       refusal: api.refusal,
@@ -191,14 +189,11 @@ export const startProduct = async (
       tls,
     });
     address = server.url;
-    ends.push((hurry) => stopServer(server, api, http, hurry));
+    add((hurry) => stopServer(server, api, http, hurry));
     await api.prepare();
     const { consoleLink, greetings, entrances } = api;
     return { url: server.url, hadAuthority, consoleLink, greetings, entrances, stop };
-  } catch (error) {
-    await stop(AbortSignal.abort());
-    throw error;
-  }
+  });
 };
 
 /** @param setting The name of the setting that gives the port. */

@@ -1,5 +1,4 @@
 /** The OpenID provider in a process of the API. */
-import { createBackchannel } from '../oauth/backchannel/backchannel.ts';
 import { createLogins } from '../oauth/logins.ts';
 import { createOauth, type Oauth, type OauthOptions } from '../oauth/oauth.ts';
 import type { Transactions } from '../transactions/transactions.ts';
@@ -10,15 +9,14 @@ import type { Core } from './core.ts';
 /** @param busy Whether no new login of the application is accepted now. */
 export const openOauth = (
   core: Core,
-  options: Pick<OauthOptions, 'publicUrl' | 'addressOf' | 'log' | 'deviceStart'> & {
+  options: Pick<OauthOptions, 'publicUrl' | 'addressOf' | 'log' | 'deviceStart' | 'additions'> & {
     readonly transactions: Transactions;
     readonly custody: ReturnType<Core['custodyOver']>;
     readonly limits: OauthOptions['body'];
     busy(apId: string): boolean;
   },
 ): Oauth => {
-  const { configuration, commands, blocking, protocol, subscribers, serviceKey, now, hostNow } =
-    core;
+  const { configuration, commands, protocol, subscribers, serviceKey, now, hostNow } = core;
   const { transactions, custody, limits, busy, ...given } = options;
   const { oidc, queue } = configuration;
   return createOauth({
@@ -27,8 +25,6 @@ export const openOauth = (
     templates: (url) => tenantsWithConsole(core, configuredTenants(core, url), url),
     redis: commands,
     prefix: queue.prefix,
-    openBackchannel: (deps) =>
-      createBackchannel({ ...deps, redis: commands, blocking, prefix: queue.prefix }),
     serviceKey,
     vault: core.vaultOver(commands),
     ownerOf: custody.ownerOf,
@@ -49,7 +45,6 @@ export const openOauth = (
     limiter: core.limiterOver(commands),
     isTestNumber: subscribers.isTestNumber,
     body: limits,
-    fetch: globalThis.fetch,
     now: hostNow,
   });
 };

@@ -3,10 +3,13 @@
 import type { Pointers } from '../../packages/pki/src/extensions.ts';
 import type { DescribedPart } from '../http/documentation/described-part.ts';
 import { silence, type Tellers } from '../http/outgoing/tellers.ts';
+import type { OauthPart } from '../oauth/extension.ts';
+import type { OauthOptions } from '../oauth/oauth.ts';
 import type { Part } from '../part/part.ts';
 import type {
   ApiRooms,
   LinkTo,
+  OauthRooms,
   PartSettings,
   StartRooms,
   WorkerRooms,
@@ -86,6 +89,22 @@ export const openTellers = async (parts: readonly Part[], rooms: WorkerRooms): P
 
 const nowhere: LinkTo = () => undefined;
 
+/** What parts add to the OpenID provider. */
+export const openOauthParts = ({
+  parts,
+  configuration,
+  commands: redis,
+  blocking,
+}: Core): Promise<OauthOptions['additions']> => {
+  const { prefix } = configuration.queue;
+  const rooms: OauthRooms = { settings: settingsOf(configuration), redis, blocking, prefix };
+  const open = async (part: OauthPart<OauthRooms>) => ({
+    endpoints: part.endpoints,
+    extend: await part.open(rooms),
+  });
+  return Promise.all(parts.flatMap(({ oauth }) => (oauth === undefined ? [] : [open(oauth)])));
+};
+
 export const apiRooms = (
   core: Core,
   shards: readonly Shard[],
@@ -112,6 +131,7 @@ export const apiRooms = (
     serviceKey,
     custody: core.custodyOver(redis),
     subscribers,
+    configured: core.configured,
     limiter: core.limiterOver(redis),
     nameOf: namesOf(core),
     hostNow,

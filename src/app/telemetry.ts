@@ -9,6 +9,7 @@ import type { HttpLog } from '../http/log.ts';
 import { type AccessSettings, createMetricsRoutes } from '../http/metrics.route.ts';
 import { createHttpMetrics, type Fetch } from '../http/metrics.ts';
 import { createRouteOf } from '../http/route-label.ts';
+import type { OauthPart } from '../oauth/extension.ts';
 import type { OauthLog } from '../oauth/log.ts';
 import { createOidcCounter } from '../oauth/metrics.ts';
 import type { Devices } from '../sscd/devices.ts';
@@ -31,6 +32,8 @@ interface TelemetryOptions {
   readonly apIds: readonly string[];
   /** First segments of paths that parts serve. */
   readonly areas: readonly string[];
+  /** What parts add to the OpenID provider. */
+  readonly oauth: readonly Pick<OauthPart<never>, 'endpoints' | 'grantTypes'>[];
   readonly access: AccessSettings;
   readonly tracing: { readonly enabled: boolean; readonly serviceName: string };
   /** CPU, memory and event-loop lag: enable once for a process. */
@@ -44,11 +47,17 @@ export const createTelemetry = (options: TelemetryOptions) => {
   const { version, now } = options;
   const registry = createRegistry(options);
   const countTrouble = createTroubleCounter(registry);
-  const routeOf = createRouteOf(options.areas);
+  const routeOf = createRouteOf(
+    options.areas,
+    options.oauth.flatMap(({ endpoints }) => endpoints),
+  );
   const http = createHttpMetrics(registry, routeOf, now);
   const transactions = createTransactionMetrics(registry, createLabel(options.apIds));
   const upstreams = createUpstreamGauge(registry);
-  const oidc = createOidcCounter(registry);
+  const oidc = createOidcCounter(
+    registry,
+    options.oauth.flatMap(({ grantTypes }) => grantTypes),
+  );
   const timeDevice = createDeviceTimer(registry, now);
   const { enabled, serviceName } = options.tracing;
   const tracing = enabled ? createTracing(serviceName, version, routeOf) : noTracing;

@@ -13,8 +13,8 @@ import { parts } from '../../parts/parts.ts';
 import {
   type AddCommand,
   type CliContext,
+  CommandEnd,
   type Done,
-  Ended,
   type Report,
 } from '../command-line/context.ts';
 import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';
@@ -151,7 +151,7 @@ const reportError = (error: unknown): Report | undefined => {
     const problem = error.code === 'commander.help' ? 'Which command?' : usageSentence(error);
     return { outcome: 'usage', document: {}, problem };
   }
-  if (error instanceof Ended) return error.report;
+  if (error instanceof CommandEnd) return error.report;
   return { outcome: 'unexpected', document: {}, problem: `Unexpected: ${toError(error).message}` };
 };
 

@@ -47,8 +47,6 @@ interface AddOptions {
   readonly loginHint?: true;
   readonly parStatus?: '200' | '201';
   readonly library?: true;
-  readonly ciba?: 'poll' | 'ping';
-  readonly notificationEndpoint?: string;
   readonly sector?: string;
 }
 
@@ -59,15 +57,6 @@ const readAuthentication = ({ auth, public: isPublic }: AddOptions): ClientAuthe
     throw new UsageError('--public and --auth exclude each other.');
   }
   return auth ?? (isPublic ? 'none' : 'client_secret');
-};
-
-const readBackchannel = ({ ciba, notificationEndpoint }: AddOptions): object | undefined => {
-  if ((ciba === 'ping') !== (notificationEndpoint !== undefined)) {
-    throw new UsageError('--ciba ping and --notification-endpoint need each other.');
-  }
-  return ciba === undefined
-    ? undefined
-    : { kind: ciba, ...(notificationEndpoint && { notificationEndpoint }) };
 };
 
 /** A key set, or one key. The configuration checks that they are public and strong enough. */
@@ -96,6 +85,7 @@ const readScopes = ({ scope }: AddOptions): readonly string[] | undefined => {
 const createEntry = async (
   options: AddOptions,
   secretHash: string | undefined,
+  ofParts: readonly object[],
 ): Promise<JsonObject> => {
   const all = {
     id: options.id,
@@ -110,7 +100,7 @@ const createEntry = async (
     loginHintAllowed: options.loginHint,
     parSuccessStatus: Number(options.parStatus ?? (options.library && 201)) || undefined,
     strictParameters: options.library && false,
-    backchannel: readBackchannel(options),
+    ...Object.assign({}, ...ofParts),
     sector: options.sector,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
@@ -142,6 +132,10 @@ const withClient = (configuration: JsonObject, wanted: string | undefined, entry
   };
 };
 
+/** What parts add to the options of `clients add`. */
+const optionsOf = ({ parts: known }: Pick<CliContext, 'parts'>) =>
+  known.flatMap(({ commands }) => commands?.clientOptions ?? []);
+
 const add = async (context: CliContext, options: AddOptions): Promise<Report> => {
   const file = options.config ?? variable(context, 'PARAPH_CONFIG');
   if (file === undefined) {
@@ -156,6 +150,7 @@ const add = async (context: CliContext, options: AddOptions): Promise<Report> =>
   const entry = await createEntry(
     options,
     secret === undefined ? undefined : await hashPassword(secret),
+    optionsOf(context).map(({ read }) => read(options)),
   );
   let tenant = '';
   await changeConfigurationFile(file, { create: options.create === true }, (configuration) => {
@@ -263,8 +258,7 @@ export const addClients: AddCommand = (program, context, done) => {
   const parStatus = 'of answers to pushed requests: 200 or 201';
   const library =
     'it uses an OAuth library: pushed requests are answered 201, unknown scopes are left out';
-  const ciba = 'logins without a browser: poll or ping';
-  clients
+  const adding = clients
     .command('add')
     .description('add one to the configuration file; prints its new secret, once')
     .requiredOption('--id <id>', 'client_id')
@@ -283,9 +277,9 @@ export const addClients: AddCommand = (program, context, done) => {
     .option('--refresh-tokens', 'it may stay logged in without the user')
     .option('--login-hint', "it may name the user's number")
     .option('--library', library)
-    .option('--par-status <status>', parStatus, parseOneOf('--par-status', ['200', '201']))
-    .option('--ciba <delivery>', ciba, parseOneOf('--ciba', ['poll', 'ping']))
-    .option('--notification-endpoint <url>', 'where it is pinged')
+    .option('--par-status <status>', parStatus, parseOneOf('--par-status', ['200', '201']));
+  for (const options of optionsOf(context)) options.add(adding);
+  adding
     .option('--sector <host>', 'clients of one sector see the same sub for a user')
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
     .option('--create', 'begin the file if there is none')

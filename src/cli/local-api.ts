@@ -39,6 +39,7 @@ import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import { createSubjects } from '../console/login/subjects.ts';
 import type { Operator } from '../console/operators/operator.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
@@ -75,6 +76,7 @@ export const openSession = async (
     redis,
     shards,
     protocol,
+    configured: createSubscriberRegistry(configuration),
     directory: files ? dirname(resolve(configurationPath)) : undefined,
     warn: (sentence) => void context.stderr.write(`paraph: ${sentence}\n`),
     now,

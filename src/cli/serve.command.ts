@@ -8,7 +8,7 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import {
   type AddCommand,
   type CliContext,
-  Ended,
+  CommandEnd,
   environmentIn,
   interrupted,
   type Report,
@@ -71,7 +71,7 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
   try {
     return await runPart(context, part, environment);
   } catch (error) {
-    if (error instanceof Ended) return error.report;
+    if (error instanceof CommandEnd) return error.report;
     return failedStart(toError(error));
   }
 };

@@ -1,7 +1,12 @@
 /** `paraph watch`: live changes, as a view on a terminal and as lines elsewhere. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Admin, addAdminAction } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, Ended, type Report } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  CommandEnd,
+  type Report,
+} from '../command-line/context.ts';
 import {
   bar,
   isCapable,
@@ -151,7 +156,7 @@ const unlessAway = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Ended && error.report.outcome !== 'unreachable') throw error;
+    if (error instanceof CommandEnd && error.report.outcome !== 'unreachable') throw error;
     return undefined;
   }
 };

@@ -1,4 +1,5 @@
 /** The members of a part for the command line. */
+import type { Command } from 'commander';
 import type { Admin } from './admin.ts';
 import type { AddCommand, CliContext } from './context.ts';
 import type { Field } from './screen.ts';
@@ -26,6 +27,16 @@ export interface PartCommands {
     readonly member: string;
     readonly none: string;
   }[];
+  /** Options of `clients add`, for members that the part adds to a client. */
+  readonly clientOptions?: {
+    add(command: Command): void;
+    /**
+     * @param options The values of all options, by their names in commander.
+     * @returns Members of the client's entry in the configuration file.
+     * @throws UsageError
+     */
+    read(options: object): object;
+  };
   /** Fields of `stats`. @param told The overview from the API. */
   stats?(told: object): readonly Field[];
   /** The lines below those of `show`. */

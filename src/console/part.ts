@@ -9,8 +9,17 @@ import type { NumberOwners } from './operators/number-owners.ts';
 import type { Role } from './operators/operator.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
+/** A group of the navigation. One that has a single section for somebody is a link to it. */
+export type Group = 'Overview' | 'Transactions' | 'Workflows' | 'Service' | 'People';
+
 /** An entry of the navigation. */
-export type Section = readonly [name: string, path: string, label: string, role: Role];
+export type Section = readonly [
+  name: string,
+  path: string,
+  label: string,
+  role: Role,
+  group: Group,
+];
 
 /** A result that a page shows after a redirect: its kind, its title and a sentence. */
 export type NoticeText = readonly [kind: 'good' | 'bad', title: string, text: string];

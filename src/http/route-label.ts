@@ -17,10 +17,9 @@ const exact = [
 ];
 
 /** The endpoints below `/oidc` and `/oidc/t/<tenant>`. */
-const oidcEndpoints = createLabel([
+const oidcEndpoints = [
   'par',
   'auth',
-  'backchannel',
   'token',
   'userinfo',
   'jwks.json',
@@ -28,7 +27,7 @@ const oidcEndpoints = createLabel([
   'interaction',
   'assets',
   '.well-known',
-]);
+];
 
 const ownAreas = ['admin', 'docs'];
 const exactly = createLabel(exact);
@@ -36,15 +35,25 @@ const exactly = createLabel(exact);
 /** The route pattern of a path: one of a fixed set. */
 export type RouteOf = (path: string) => string;
 
-/** @param more First segments of paths, beside those of the core. */
-export const createRouteOf = (more: readonly string[]): RouteOf => {
+/**
+ * @param more First segments of paths, beside those of the core.
+ * @param moreOfOidc Paths of endpoints of the OpenID provider, beside those of the core.
+ */
+export const createRouteOf = (
+  more: readonly string[],
+  moreOfOidc: readonly string[] = [],
+): RouteOf => {
+  const endpointOf = createLabel([
+    ...oidcEndpoints,
+    ...moreOfOidc.flatMap((path) => path.split('/', 2).slice(1)),
+  ]);
   const areas = createLabel([...ownAreas, ...more]);
   return (path) => {
     const route = exactly(path);
     if (route !== other) return route;
     const [, area, ...rest] = path.split('/', 6);
     if (area === 'oidc') {
-      const endpoint = oidcEndpoints(rest[0] === 't' ? rest[2] : rest[0]);
+      const endpoint = endpointOf(rest[0] === 't' ? rest[2] : rest[0]);
       return endpoint === other ? '/oidc/*' : `/oidc/${endpoint}`;
     }
     const named = areas(area);

@@ -5,25 +5,8 @@
  */
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { SealedStore } from '../redis/sealed-store.ts';
+import type { RecordRules } from './extension.ts';
 import { errors } from './library.ts';
-
-/** Models that end with their grant. */
-const grantable = new Set([
-  'AccessToken',
-  'AuthorizationCode',
-  'RefreshToken',
-  'BackchannelAuthenticationRequest',
-]);
-
-const usable = new Set([
-  'AuthorizationCode',
-  'RefreshToken',
-  'BackchannelAuthenticationRequest',
-  'PushedAuthorizationRequest',
-]);
-
-/** Parallel polls of one client are all answered within this time. */
-const parallelSeconds = 10;
 
 const usedUp = (model: string): Error =>
   model === 'PushedAuthorizationRequest'
@@ -34,33 +17,36 @@ export interface AdapterOptions {
   readonly store: SealedStore;
   /** A pushed request is kept for this long, so that a second login with it finds it used. */
   readonly interactionSeconds: number;
-  /** Called when a backchannel request is read, which is when a client polls. */
-  readonly onBackchannelLookup: (id: string, payload: AdapterPayload) => Promise<boolean>;
+  /** Of extensions, by the library's name of the kind. */
+  readonly records: Readonly<Record<string, RecordRules>>;
   /** Logins before then no longer count; milliseconds since the epoch. */
   readonly endedBefore: (clientId: string, account?: string) => number;
   readonly now: () => number;
 }
 
+/** How records of each kind are kept. Others are neither used once nor end with a grant. */
+const rulesFor = ({
+  interactionSeconds,
+  records,
+}: Pick<AdapterOptions, 'interactionSeconds' | 'records'>): AdapterOptions['records'] => ({
+  AccessToken: { endsWithGrant: true },
+  AuthorizationCode: { endsWithGrant: true, usedOnce: true },
+  RefreshToken: { endsWithGrant: true, usedOnce: true },
+  PushedAuthorizationRequest: { usedOnce: true, keptSeconds: interactionSeconds },
+  ...records,
+});
+
 export const createAdapter =
-  ({ store, interactionSeconds, onBackchannelLookup, endedBefore, now }: AdapterOptions) =>
+  ({ store, interactionSeconds, records, endedBefore, now }: AdapterOptions) =>
   (model: string): Adapter => {
+    const rules = rulesFor({ interactionSeconds, records })[model] ?? {};
+    const { keptSeconds = 0, useHiddenSeconds } = rules;
     const nowSeconds = (): number => Math.floor(now() / 1000);
-
-    const keepSecondsOf = (expiresIn: number): number => {
-      if (model === 'PushedAuthorizationRequest') return expiresIn + interactionSeconds;
-      // A late poll is told that the request has expired.
-      return model === 'BackchannelAuthenticationRequest' ? expiresIn + 60 : expiresIn;
-    };
-
-    /**
-     * On a used request the library revokes the tokens. Of parallel polls the loser would revoke
-     * the winner's tokens, so a use is reported only after some seconds.
-     */
     const isTold = (usedAt: number): boolean =>
-      model !== 'BackchannelAuthenticationRequest' || nowSeconds() - usedAt >= parallelSeconds;
+      useHiddenSeconds === undefined || nowSeconds() - usedAt >= useHiddenSeconds;
 
     const read = async (id: string): Promise<AdapterPayload | undefined> => {
-      if (!usable.has(model)) return (await store.get(model, id)) as AdapterPayload | undefined;
+      if (!rules.usedOnce) return (await store.get(model, id)) as AdapterPayload | undefined;
       const { value, usedAt } = await store.getWithUse(model, id);
       if (value === undefined) return undefined;
       return {
@@ -71,12 +57,12 @@ export const createAdapter =
 
     return {
       upsert: async (id, payload, expiresIn) => {
-        const ttl = keepSecondsOf(expiresIn ?? (payload.exp ?? 0) - nowSeconds());
+        const ttl = (expiresIn ?? (payload.exp ?? 0) - nowSeconds()) + keptSeconds;
         const { grantId, uid } = payload;
         await Promise.all([
           store.put(model, id, payload, ttl),
           model === 'Session' && uid !== undefined && store.put('session-uid', uid, id, ttl),
-          grantable.has(model) && grantId !== undefined && store.join(grantId, model, id, ttl),
+          rules.endsWithGrant && grantId !== undefined && store.join(grantId, model, id, ttl),
         ]);
       },
       find: async (id) => {
@@ -86,8 +72,8 @@ export const createAdapter =
         // Codes and tokens need their grant, and a grant keeps the time of its login.
         const ended = () => endedBefore(payload?.clientId ?? '', payload?.accountId);
         if (model === 'Grant' && (payload?.iat ?? 0) * 1000 < ended()) return undefined;
-        if (model !== 'BackchannelAuthenticationRequest' || payload === undefined) return payload;
-        return (await onBackchannelLookup(id, payload)) ? read(id) : payload;
+        if (payload === undefined) return undefined;
+        return (await rules.onFound?.(id, payload)) ? read(id) : payload;
       },
       findByUid: async (uid) => {
         const id = await store.get('session-uid', uid);

@@ -16,6 +16,7 @@ import { decoysLike } from '../registry/passwords.ts';
 import { originOf, type Source } from '../registry/rate-limiter.ts';
 import { isDigestOf } from './client-changes.ts';
 import { clockToleranceSeconds, verifyClientJwt } from './client-jwt.ts';
+import type { OpenedExtension } from './extension.ts';
 import type { Limits } from './limits.ts';
 import type { Tenant } from './tenant.ts';
 
@@ -97,13 +98,15 @@ const subjectOf = (assertion: string): string | undefined => {
 };
 
 /** Where clients authenticate, below the issuer. An assertion may be meant for any of them. */
-export const authenticatedPaths = [
+export const authenticatedPaths = (
+  extensions: readonly Pick<OpenedExtension, 'endpoints'>[] = [],
+): readonly string[] => [
   '/par',
   '/token',
   '/token/introspection',
   '/token/revocation',
-  '/backchannel',
-] as const;
+  ...extensions.flatMap(({ endpoints }) => endpoints),
+];
 
 const assertionTypes: readonly unknown[] = [undefined, 'jwt', 'client-authentication+jwt'];
 
@@ -129,12 +132,11 @@ const isAssertion = (
 const verifyAssertion = async (
   assertion: string,
   client: OauthClient | undefined,
-  issuer: string,
+  audience: readonly string[],
   nowMs: number,
 ) => {
   try {
-    const audience = [issuer, ...authenticatedPaths.map((path) => `${issuer}${path}`)];
-    const expected = { client, audience, requiredClaims: ['exp', 'jti', 'sub'] };
+    const expected = { client, audience: [...audience], requiredClaims: ['exp', 'jti', 'sub'] };
     const { payload, protectedHeader } = await verifyClientJwt(assertion, expected, nowMs);
     if (!isAssertion(payload, protectedHeader.typ?.toLowerCase(), nowMs)) return undefined;
     return { jti: String(payload.jti), exp: Number(payload.exp) };
@@ -198,7 +200,13 @@ export const createSecretCheck = (
   };
 };
 
-export const createClientAuthentication = (checkSecret: SecretCheck, now: () => number) => {
+export const createClientAuthentication = (
+  checkSecret: SecretCheck,
+  now: () => number,
+  extensions: readonly Pick<OpenedExtension, 'endpoints'>[] = [],
+) => {
+  const paths = ['', ...authenticatedPaths(extensions)];
+
   const bySecret = async (
     tenant: Tenant,
     offered: Parameters<SecretCheck>[1],
@@ -214,7 +222,8 @@ export const createClientAuthentication = (checkSecret: SecretCheck, now: () => 
   const byAssertion = async (tenant: Tenant, assertion: string): Promise<ClientVerdict> => {
     const claimed = tenant.clients.get(subjectOf(assertion) ?? '');
     const client = claimed?.authentication === 'private_key_jwt' ? claimed : undefined;
-    const verified = await verifyAssertion(assertion, client, tenant.issuer, now());
+    const audience = paths.map((path) => `${tenant.issuer}${path}`);
+    const verified = await verifyAssertion(assertion, client, audience, now());
     if (client === undefined || verified === undefined) return refused('clientRefused', claimed);
     const seconds = verified.exp + clockToleranceSeconds + 1 - now() / 1000;
     return (await tenant.store.putOnce('assertion', `${client.id} ${verified.jti}`, 1, seconds))

@@ -141,18 +141,6 @@ const takeOldHints = ({ IdToken, issuer }: OidcProvider, keys: readonly JWK[]): 
   };
 };
 
-/** What the library promises and nothing here checks. */
-const promiseLess = (provider: OidcProvider): void => {
-  provider.use(async (ctx, next) => {
-    await next();
-    if (ctx.oidc?.route !== 'discovery' || typeof ctx.body !== 'object') return;
-    const document = ctx.body as Record<string, unknown>;
-    if ('backchannel_user_code_parameter_supported' in document) {
-      document.backchannel_user_code_parameter_supported = false;
-    }
-  });
-};
-
 export const patchLibrary = (
   provider: OidcProvider,
   {
@@ -169,5 +157,4 @@ export const patchLibrary = (
   reportAskedAcr(provider);
   takeOldHints(provider, hintKeys);
   checkLinksFirst(provider, checkLink);
-  promiseLess(provider);
 };

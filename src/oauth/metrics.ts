@@ -3,16 +3,21 @@ import { createLabel } from '../telemetry/labels.ts';
 import { counter, type Registry } from '../telemetry/registry.ts';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 
-/** An unknown grant type is `other`. */
-const grantLabel = createLabel([
-  'authorization_code',
-  'refresh_token',
-  'client_credentials',
-  'urn:openid:params:grant-type:ciba',
-]);
-
-/** The OpenID provider, from its audit events. */
-export const createOidcCounter = (registry: Registry): Pick<OauthLog, 'audit'> => {
+/**
+ * The OpenID provider, from its audit events. An unknown grant type is `other`.
+ *
+ * @param grantTypes Of parts.
+ */
+export const createOidcCounter = (
+  registry: Registry,
+  grantTypes: readonly string[] = [],
+): Pick<OauthLog, 'audit'> => {
+  const grantLabel = createLabel([
+    'authorization_code',
+    'refresh_token',
+    'client_credentials',
+    ...grantTypes,
+  ]);
   const pushes = counter(
     registry,
     'oidc_requests_total',

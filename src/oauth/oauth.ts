@@ -13,12 +13,12 @@ import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { OwnerOf } from './claims.ts';
 import { createSecretCheck } from './client-authentication.ts';
-import type { Environment, OauthDeps, OpenBackchannel } from './deps.ts';
+import type { OauthDeps, OauthEnvironment } from './deps.ts';
 import { describeError } from './error-codes.ts';
 import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
+import type { ExtendOauth, OpenedExtension } from './extension.ts';
 import { checkFrontChannel, linkOf, maxQueryLength, tooLong } from './front-channel.ts';
 import { createInteractionRoutes } from './interaction/interaction.route.ts';
-import { Provider } from './library.ts';
 import { createLimits } from './limits.ts';
 import { pathAndQuery, serveByLibrary } from './mount.ts';
 import { openTenants, type TenantsOptions } from './open-tenants.ts';
@@ -28,10 +28,13 @@ import { storeAway } from './store-away.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface OauthOptions
-  extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret'>,
+  extends Omit<OauthDeps, 'tenants' | 'limits' | 'checkSecret' | 'extensions'>,
     Pick<TenantsOptions, 'redis' | 'prefix'> {
-  /** Without it all logins need a browser. */
-  readonly openBackchannel?: OpenBackchannel;
+  /** What parts add. */
+  readonly additions: readonly {
+    readonly endpoints: readonly string[];
+    readonly extend: ExtendOauth;
+  }[];
   /** The settings, completed for this address. */
   readonly templates: (publicUrl: string) => readonly OauthTenant[];
   /** Asked at the first request: `https://sign.example.com`. */
@@ -56,7 +59,6 @@ const libraryRoutes: readonly (readonly [path: RegExp, methods: readonly string[
     /^\/(jwks\.json|\.well-known\/(openid-configuration|oauth-authorization-server))$/,
     ['GET', 'HEAD', 'OPTIONS'],
   ],
-  [/^\/backchannel$/, ['POST']],
   [/^\/session\/end$/, ['GET', 'POST']],
   [/^\/session\/end\/success$/, ['GET']],
   [/^\/session\/end\/confirm$/, ['POST']],
@@ -103,42 +105,35 @@ export const createOauth = (options: OauthOptions) => {
       ...options,
       publicUrl,
       templates: options.templates(publicUrl),
-      backchannelOf: (tenant) => backchannel?.featureFor(tenant),
-      onBackchannelLookup: settle,
+      extensions,
       onSuspicious: (tenant, ctx) =>
         limits.noteFailure(addressOf(ctx.req), tenant, ctx.oidc.client?.clientId),
     };
   });
   const limits = createLimits({ limiter, limits: settings.limits, tenants, isTestNumber, now });
   const checkSecret = createSecretCheck(options.passwords, limits);
-  const backchannel = options.openBackchannel?.({ ...options, tenants, limits });
+  const extensions: readonly OpenedExtension[] = options.additions.map(({ endpoints, extend }) => ({
+    endpoints,
+    ...extend({ ...options, tenants, limits }),
+  }));
 
-  const deps: OauthDeps = { ...options, tenants, limits, checkSecret };
+  const deps: OauthDeps = { ...options, tenants, limits, checkSecret, extensions };
   const checkProgram = createProgramEndpoints(deps);
 
-  /** Requests that settling itself reads. */
-  const settling = new Set<string>();
-  const settle = async (tenant: Tenant, id: string, payload: object): Promise<boolean> => {
-    const route = Provider.ctx?.oidc?.route;
-    if (route !== 'token' || 'grantId' in payload || 'error' in payload || settling.has(id))
-      return false;
-    settling.add(id);
-    try {
-      await backchannel?.settle(tenant, id);
-      return true;
-    } finally {
-      settling.delete(id);
-    }
-  };
+  /** @returns Undefined for a path that is not an endpoint of the library. */
+  const methodsAt = (path: string): readonly string[] | undefined =>
+    extensions.some(({ endpoints }) => endpoints.includes(path))
+      ? ['POST']
+      : libraryRoutes.find(([pattern]) => pattern.test(path))?.[1];
 
-  const serve = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
+  const serve = async (c: Context<OauthEnvironment>, tenant: Tenant): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     if (incoming === undefined || outgoing === undefined)
       throw new Error('The library needs a socket');
     const [path = '', query = ''] = pathAndQuery(incoming.url ?? '/')
       .slice(tenant.path.length)
       .split('?', 2);
-    const methods = libraryRoutes.find(([pattern]) => pattern.test(path))?.[1];
+    const methods = methodsAt(path);
     if (methods === undefined) return answerError(404, 'not_found', 'there is no such endpoint');
     if (!methods.includes(c.req.method)) {
       const allow = methods.join(', ');
@@ -183,14 +178,14 @@ export const createOauth = (options: OauthOptions) => {
     return RESPONSE_ALREADY_SENT;
   };
 
-  const routes = new Hono<Environment>();
+  const routes = new Hono<OauthEnvironment>();
   const csrfKey = deriveKey(serviceKey, 'paraph oidc forms');
   routes.route('/', createParRoutes(deps));
   const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });
   routes.route('/', interaction.routes);
 
   const serveTenant = async (
-    c: Context<Environment>,
+    c: Context<OauthEnvironment>,
     id: string | undefined,
   ): Promise<Response> => {
     const tenant = tenants.at(id);
@@ -222,14 +217,14 @@ export const createOauth = (options: OauthOptions) => {
     join: interaction.join,
     /** Makes the keys of the first start. */
     prepare: async (): Promise<void> => {
-      backchannel?.start();
+      for (const { start } of extensions) start();
       await Promise.all(tenants.all.map((tenant) => tenant.provider()));
     },
     /** Ends the waiting pages of this process; their logins continue. */
     endWaiting: (): void => stopping.abort(),
     close: async (): Promise<void> => {
       stopping.abort();
-      await backchannel?.close();
+      await Promise.all(extensions.map(({ close }) => close()));
     },
   };
 };

@@ -16,6 +16,7 @@ import { createPairwise, type OwnerOf } from './claims.ts';
 import { type ClientChange, createClientChanges, secretsOf } from './client-changes.ts';
 import type { OauthDeps } from './deps.ts';
 import { createProviderPages } from './error-pages.ts';
+import { isUsedBy } from './extension.ts';
 import { createProvider, type ProviderOptions } from './provider.ts';
 import { listenTo } from './provider-events.ts';
 import { createSigningKeys } from './signing-keys.ts';
@@ -25,7 +26,7 @@ import type { Tenant, Tenants } from './tenant.ts';
 const keysKnownMs = 2000;
 
 export interface TenantsOptions
-  extends Pick<OauthDeps, 'settings' | 'subscribers' | 'now' | 'log'> {
+  extends Pick<OauthDeps, 'settings' | 'subscribers' | 'extensions' | 'now' | 'log'> {
   readonly templates: readonly OauthTenant[];
   /** `https://sign.example.com`, without a slash at its end. */
   readonly publicUrl: string;
@@ -34,9 +35,6 @@ export interface TenantsOptions
   readonly serviceKey: Uint8Array;
   readonly vault: KeyVault;
   readonly ownerOf: OwnerOf;
-  readonly backchannelOf: (tenant: Tenant) => ProviderOptions['backchannel'];
-  /** @returns Whether the library should read the request again. */
-  readonly onBackchannelLookup: (tenant: Tenant, id: string, payload: object) => Promise<boolean>;
   readonly onSuspicious: (tenant: Tenant, ctx: KoaContextWithOIDC) => void;
 }
 
@@ -65,12 +63,17 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     );
 
   const build = ({ jwks, hintKeys }: Pick<ProviderOptions, 'jwks' | 'hintKeys'>): Provider => {
+    const extensions = (options.extensions ?? [])
+      .filter((extension) => isUsedBy(extension, tenant))
+      .map((extension) => [extension, extension.forTenant(tenant)] as const);
+    const additions = extensions.map(([, addition]) => addition);
     const provider = createProvider(tenant, {
       ...options,
+      extensions,
       adapter: createAdapter({
         store,
         interactionSeconds: settings.interactionSeconds,
-        onBackchannelLookup: (id, payload) => options.onBackchannelLookup(tenant, id, payload),
+        records: Object.assign({}, ...additions.map(({ records }) => records)),
         endedBefore,
         now,
       }),
@@ -78,13 +81,13 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
       jwks,
       hintKeys,
       cookieKeys: [cookieKey],
-      backchannel: options.backchannelOf(tenant),
       pages: createProviderPages(tenant, (code, trace) =>
         log.audit({ event: 'request refused', tenant: template.id, code, trace }),
       ),
     });
     listenTo(provider, {
       tenant: template.id,
+      refusalEvents: additions.flatMap((addition) => addition.refusalEvents),
       log,
       onSuspicious: (ctx) => options.onSuspicious(tenant, ctx),
     });

@@ -9,35 +9,40 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { readBody } from '../http/pages/request-body.ts';
 import { authenticatedPaths } from './client-authentication.ts';
-import type { Environment, OauthDeps } from './deps.ts';
+import type { OauthDeps, OauthEnvironment } from './deps.ts';
 import { dpopAlgorithms, isFirstUse, readProof } from './dpop-proof.ts';
+import { isUsedBy } from './extension.ts';
 import { createIdentify } from './identify.ts';
 import { handOver } from './mount.ts';
 import { type Asker, createRefusalAnswers, headersOf, present } from './par/answers.ts';
-import type { Refusal } from './par/refusal.ts';
+import type { ParRefusal } from './par/refusal.ts';
 import type { Tenant } from './tenant.ts';
 
-type Options = Pick<OauthDeps, 'checkSecret' | 'limits' | 'addressOf' | 'body' | 'now' | 'log'>;
-
-/** The library says of an endpoint that a tenant does not have that it is not there. */
-const authenticates = ({ clients }: Tenant, path: string): boolean =>
-  path === '/backchannel'
-    ? [...clients.values()].some(({ backchannel }) => backchannel !== undefined)
-    : (authenticatedPaths as readonly string[]).includes(path);
+type Options = Pick<
+  OauthDeps,
+  'checkSecret' | 'limits' | 'extensions' | 'addressOf' | 'body' | 'now' | 'log'
+>;
 
 export const createProgramEndpoints = (options: Options) => {
-  const { addressOf, body: bodyLimits, now } = options;
+  const { extensions = [], addressOf, body: bodyLimits, now } = options;
+  const paths = authenticatedPaths(extensions);
   const identify = createIdentify(options);
   const answerRefusal = createRefusalAnswers(options);
-  const refuse = (refusal: Refusal, asker: Asker): Response =>
+  const refuse = (refusal: ParRefusal, asker: Asker): Response =>
     present(answerRefusal(refusal, asker));
+
+  /** The library says of an endpoint that a tenant does not have that it is not there. */
+  const authenticates = (tenant: Tenant, path: string): boolean => {
+    const extension = extensions.find(({ endpoints }) => endpoints.includes(path));
+    return extension === undefined ? paths.includes(path) : isUsedBy(extension, tenant);
+  };
 
   const findProofError = async (
     proof: string | undefined,
     { tenant }: Asker,
     path: string,
     method: string,
-  ): Promise<Refusal | undefined> => {
+  ): Promise<ParRefusal | undefined> => {
     if (proof === undefined) return undefined;
     const read = await readProof(proof, { method, url: `${tenant.issuer}${path}` }, now());
     if ('refusal' in read) return read.refusal;
@@ -49,7 +54,7 @@ export const createProgramEndpoints = (options: Options) => {
    * @returns The request that the library may see, or the answer to one that it may not.
    */
   return async (
-    c: Context<Environment>,
+    c: Context<OauthEnvironment>,
     tenant: Tenant,
     path: string,
     incoming: IncomingMessage,

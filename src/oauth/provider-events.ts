@@ -1,4 +1,5 @@
 /** Writes the library's events to the audit log. Of a token only its kind is written. */
+import type { EventEmitter } from 'node:events';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { findErrorCode } from './error-codes.ts';
 import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
@@ -28,10 +29,13 @@ export const listenTo = (
   provider: Provider,
   {
     tenant,
+    refusalEvents,
     log,
     onSuspicious,
   }: {
     readonly tenant: string;
+    /** Events of extensions that tell of a refused request. */
+    readonly refusalEvents: readonly string[];
     readonly log: OauthLog;
     readonly onSuspicious: (ctx: KoaContextWithOIDC) => void;
   },
@@ -68,7 +72,8 @@ export const listenTo = (
   provider.on('grant.error', refusedAs('token refused'));
   provider.on('revocation.error', refusedAs('token refused'));
   provider.on('introspection.error', refusedAs('token refused'));
-  provider.on('backchannel_authentication.error', refusedAs('request refused'));
+  for (const name of refusalEvents)
+    (provider as EventEmitter).on(name, refusedAs('request refused'));
   provider.on('end_session.success', (ctx) => log.audit(entryOf(ctx, 'logged out')));
   provider.on('server_error', (_ctx, error) => log.trouble(error));
 };

@@ -7,7 +7,6 @@ import type { JWK } from 'jose';
 import type {
   Account,
   Adapter,
-  ClientMetadata,
   Configuration,
   KoaContextWithOIDC,
   Provider as Library,
@@ -26,11 +25,11 @@ import type { AdapterOptions } from './adapter.ts';
 import { claimsAbout, claimsOfScopes } from './claims.ts';
 import { clockToleranceSeconds } from './client-jwt.ts';
 import { clientMetadata, keySetAt } from './client-metadata.ts';
-import type { Backchannel } from './deps.ts';
 import { dpopAlgorithms } from './dpop-proof.ts';
 import { codeErrors } from './error-codes.ts';
 import type { createProviderPages } from './error-pages.ts';
 import type { LoginEvidence } from './evidence.ts';
+import type { OauthExtension, TenantExtension } from './extension.ts';
 import { checkLink, checkSignedLink } from './front-channel.ts';
 import { policyWith } from './interaction-policy.ts';
 import { errors, Provider, patchLibrary } from './library.ts';
@@ -48,8 +47,8 @@ export interface ProviderOptions {
   readonly hintKeys: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
-  /** Undefined where every login needs a browser. */
-  readonly backchannel: ReturnType<Backchannel['featureFor']> | undefined;
+  /** Those that a client of the tenant uses, with what they add to it. */
+  readonly extensions: readonly (readonly [OauthExtension, TenantExtension])[];
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;
 }
@@ -83,7 +82,8 @@ export const createProvider = (
   const algorithms = [...signingAlgorithms];
   const secure = issuer.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', secure, signed: true } as const;
-  const hasBackchannel = [...clients.values()].some(({ backchannel }) => backchannel !== undefined);
+  const extensions = options.extensions.map(([extension]) => extension);
+  const additions = options.extensions.map(([, addition]) => addition);
 
   const configuration: Configuration = {
     acrValues: [...acrValues],
@@ -96,7 +96,7 @@ export const createProvider = (
       iss: null,
       ...claimsOfScopes,
     },
-    clients: [...clients.values()].map(clientMetadata) as ClientMetadata[],
+    clients: [...clients.values()].map((client) => clientMetadata(client, extensions)),
     clientBasedCORS: (_ctx, origin, client) => mayRead(origin, clientOf(client.clientId)),
     clientAuthMethods: clientAuthentications.filter((method) => method !== 'client_secret'),
     clockTolerance: clockToleranceSeconds,
@@ -125,7 +125,6 @@ export const createProvider = (
     extraParams: ['dtbd'],
     extraTokenClaims: () => undefined,
     features: {
-      ciba: (hasBackchannel ? options.backchannel : undefined) ?? { enabled: false },
       claimsParameter: { enabled: false },
       clientCredentials: { enabled: false },
       devInteractions: { enabled: false },
@@ -161,10 +160,11 @@ export const createProvider = (
         postLogoutSuccessSource: pages.loggedOut,
       },
       userinfo: { enabled: true },
+      ...Object.assign({}, ...additions.map(({ features }) => features)),
     },
-    // The library fetches nothing: keys are in the configuration, and pings are ours.
+    // The library fetches nothing: keys are in the configuration.
     fetch: async (url) => {
-      const keySet = keySetAt(String(url), clients.values());
+      const keySet = keySetAt(String(url), clients.values(), extensions);
       if (keySet === undefined) throw new Error('The provider does not fetch');
       return keySet;
     },
@@ -194,7 +194,6 @@ export const createProvider = (
     rotateRefreshToken: true,
     routes: {
       authorization: '/auth',
-      backchannel_authentication: '/backchannel',
       end_session: '/session/end',
       introspection: '/token/introspection',
       jwks: '/jwks.json',
@@ -202,6 +201,7 @@ export const createProvider = (
       revocation: '/token/revocation',
       token: '/token',
       userinfo: '/userinfo',
+      ...Object.assign({}, ...additions.map(({ routes }) => routes)),
     },
     scopes: [...oauthScopes],
     sectorIdentifierUriValidate: () => false,
@@ -214,13 +214,7 @@ export const createProvider = (
       Interaction: settings.interactionSeconds,
       RefreshToken: settings.refreshTokenSeconds,
       Session: sessionSecondsOf(settings),
-      ...(hasBackchannel && {
-        BackchannelAuthenticationRequest: (ctx: KoaContextWithOIDC) =>
-          Math.min(
-            settings.interactionSeconds,
-            Number(ctx?.oidc?.params?.requested_expiry ?? settings.interactionSeconds),
-          ),
-      }),
+      ...Object.assign({}, ...additions.map(({ ttl }) => ttl)),
     },
   };
 
@@ -232,5 +226,6 @@ export const createProvider = (
     hintKeys: options.hintKeys,
     checkLink: (ctx) => checkLink(ctx, { clientOf, isTestNumber: subscribers.isTestNumber }),
   });
+  for (const { prepare } of additions) prepare(provider);
   return provider;
 };

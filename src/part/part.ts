@@ -20,6 +20,7 @@ import type { DescribedPart } from '../http/documentation/described-part.ts';
 import type { Entrance } from '../http/documentation.route.ts';
 import type { HealthCheck } from '../http/health.route.ts';
 import type { Tellers } from '../http/outgoing/tellers.ts';
+import type { OauthPart } from '../oauth/extension.ts';
 import type { DeviceStart } from '../oauth/interaction/device-start.ts';
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
@@ -30,6 +31,7 @@ import type {
   ApiRooms,
   KeyPlaceRooms,
   LinkTo,
+  OauthRooms,
   OperatorRooms,
   PartSettings,
   PartShapes,
@@ -100,6 +102,15 @@ export interface RunningDevices extends Running {
 export interface Part<Shapes extends PartShapes = PartShapes> {
   /** The name, which is that of its folder. */
   readonly name: string;
+  /**
+   * The names of the parts without which this one does not work. They stand before it in the list.
+   * It imports their `index.ts`, and nothing else of another part.
+   */
+  readonly needs?: readonly string[];
+  /** What it brings to parts that it needs, by their names. Their `index.ts` has the type. */
+  readonly brings?: Readonly<Record<string, unknown>>;
+  /** @returns This part with what others bring to it (linkParts in link.ts). */
+  receive?(brought: readonly unknown[]): Part;
   /** Its configuration. It must also be in parts/configuration.ts, which is loaded first. */
   readonly configuration?: PartConfiguration<Shapes>;
   /** The names of its queues in each shard (queueOf in transactions/shards.ts). */
@@ -145,6 +156,8 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   readonly areas?: readonly string[];
   /** Clients of the first OpenID tenant. A client of the file with the same id replaces one. */
   oauthClients?(settings: PartSettings<Shapes>, publicUrl: string): readonly OauthClient[];
+  /** What it adds to the OpenID provider. */
+  readonly oauth?: OauthPart<OauthRooms<Shapes>>;
   /** @returns Undefined when the configuration disables it. */
   openApi?(rooms: ApiRooms<Shapes>): Promise<ApiPart | undefined>;
   /** Starts the work of the part in a process with workers. */

@@ -14,9 +14,14 @@ import type { OauthDeps } from '../oauth/deps.ts';
 import type { JoinLogin } from '../oauth/interaction/device-start.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { ApplicationProviders } from '../registry/application-providers.ts';
+import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
-import type { SubscriberRegistry, SubscriberTemplate } from '../registry/subscriber.ts';
+import type {
+  ConfiguredSubscribers,
+  SubscriberRegistry,
+  SubscriberTemplate,
+} from '../registry/subscriber.ts';
 import type { EventLog } from '../telemetry/logger.ts';
 import type { Registry } from '../telemetry/registry.ts';
 import type { Answer } from '../transactions/answers.ts';
@@ -31,6 +36,8 @@ export interface PartShapes {
   readonly root?: z.ZodRawShape;
   /** Members of each entry of `applicationProviders`. */
   readonly applicationProvider?: z.ZodRawShape;
+  /** Members of each entry of `oidc.tenants[].clients`. */
+  readonly oauthClient?: z.ZodRawShape;
   readonly operations?: z.ZodRawShape;
   readonly queue?: z.ZodRawShape;
 }
@@ -49,6 +56,11 @@ export type PartSettings<Shapes extends PartShapes = PartShapes> = Readonly<
   readonly applicationProviders: readonly ({ readonly id: string } & Readonly<
     Added<Shapes['applicationProvider']>
   >)[];
+  readonly oidc: {
+    readonly tenants: readonly {
+      readonly clients: readonly (OauthClient & Readonly<Added<Shapes['oauthClient']>>)[];
+    }[];
+  };
   readonly operations: Readonly<Added<Shapes['operations']>>;
   readonly queue: Readonly<Added<Shapes['queue']>>;
 };
@@ -137,6 +149,13 @@ export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends Worke
   readonly nameOf: (apId: string) => string;
 }
 
+/** For what it adds to the OpenID provider, in a process with the API. */
+export interface OauthRooms<Shapes extends PartShapes = PartShapes>
+  extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix'> {
+  /** A connection that waits for Redis without end. */
+  readonly blocking: RedisClient;
+}
+
 /** In a process with the API, on a connection that gives up soon. */
 export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   extends PartRooms<Shapes>,
@@ -164,11 +183,15 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   /** Undefined for a transaction of another application. */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
   readonly subscribers: SubscriberRegistry;
+  /** The subscribers of the configuration and the sandbox alone. */
+  readonly configured: ConfiguredSubscribers;
 }
 
 /** The rooms of the console, and of commands that run over the Redis of the service. */
 export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   readonly audit: Audit;
+  /** The subscribers of the configuration and the sandbox. */
+  readonly configured: ConfiguredSubscribers;
   /** Tells the operator, in a sentence. */
   readonly warn: (sentence: string) => void;
 }

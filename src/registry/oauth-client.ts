@@ -3,8 +3,7 @@
  * clients and style. The first one is served at `/oidc`, others at `/oidc/t/<id>`. Members that
  * give a client more rights are off by default.
  *
- * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP), OpenID Connect
- * CIBA.
+ * Sources: OpenID Connect Core and Registration, RFC 9126 (PAR), RFC 9449 (DPoP).
  */
 import { z } from 'zod';
 import type { ProtocolRules } from '../../packages/protocol/src/rules.ts';
@@ -78,27 +77,6 @@ const redirectUri = z
     abort: true,
   });
 
-const backchannel = z
-  .discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('poll').describe('It asks.') }),
-    z.strictObject({
-      kind: z.literal('ping').describe('It is told.'),
-      notificationEndpoint: z
-        .string()
-        .max(2000)
-        .refine(isSecureAddress, {
-          error: 'must be an https address, or an http one to this machine',
-          abort: true,
-        })
-        .describe('Where it is told that a login has ended.'),
-    }),
-  ])
-  .transform((given) =>
-    given.kind === 'poll'
-      ? ({ delivery: 'poll' } as const)
-      : ({ delivery: 'ping', notificationEndpoint: given.notificationEndpoint } as const),
-  );
-
 const clientObject = z.strictObject({
   id: clientId.describe('`client_id`. Users do not see it.'),
   name: shownName.describe('Shown to people, on the page and on the phone.'),
@@ -156,9 +134,6 @@ const clientObject = z.strictObject({
   loginText: loginText.describe("In place of the tenant's."),
   signedRequestRequired: flag(false, 'It must sign its requests (RFC 9101).'),
   dpopRequired: flag(false, 'Its tokens are bound to a key (RFC 9449).'),
-  backchannel: backchannel
-    .optional()
-    .describe('Allow logins without a browser (CIBA); only with `private_key_jwt`.'),
   sector: z
     .string()
     .regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/, {
@@ -237,16 +212,6 @@ const contradictions = (entry: Entry): readonly (readonly [keyof Entry, string])
       'may contain offline_access only when refreshTokens is true',
     ],
     [
-      entry.backchannel !== undefined && authentication !== 'private_key_jwt',
-      'backchannel',
-      'may be there only for private_key_jwt',
-    ],
-    [
-      entry.backchannel !== undefined && entry.phoneStart === 'required',
-      'backchannel',
-      'must not be there when phoneStart is required: it begins logins by number',
-    ],
-    [
       entry.sector === undefined && hostsOf(entry).length > 1,
       'sector',
       'must be there when redirectUris have several hosts',
@@ -266,28 +231,32 @@ const scopesOf = ({ scopes, refreshTokens }: Entry): OauthScope[] =>
     (name) => scopes.includes(name) || (name === 'offline_access' && refreshTokens),
   );
 
-const clientEntry = clientObject
-  .superRefine((entry, context) => {
-    for (const [key, message] of contradictions(entry)) {
-      context.addIssue({ code: 'custom', path: [key], message });
-    }
-    for (const language of languagesTooLong(entry.loginText, entry.name)) {
-      context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
-    }
-  })
-  .transform((entry) => ({ ...entry, scopes: scopesOf(entry), sector: sectorOf(entry) }));
+/** @param more The members that parts add to a client. */
+const clientEntry = (more: z.ZodRawShape) =>
+  (clientObject.extend(more) as typeof clientObject)
+    .superRefine((entry, context) => {
+      for (const [key, message] of contradictions(entry)) {
+        context.addIssue({ code: 'custom', path: [key], message });
+      }
+      for (const language of languagesTooLong(entry.loginText, entry.name)) {
+        context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
+      }
+    })
+    .transform((entry) => ({ ...entry, scopes: scopesOf(entry), sector: sectorOf(entry) }));
 
-export type OauthClient = DeepReadonly<z.output<typeof clientEntry>>;
+export type OauthClient = DeepReadonly<z.output<ReturnType<typeof clientEntry>>>;
 export type PublicJwk = OauthClient['keys'][number];
 export type LoginText = OauthClient['loginText'];
 
-/** A client with all defaults. */
+/** A client with all defaults, without what parts add. */
 export const plainClient = clientObject.omit({ id: true, name: true, sector: true }).parse({});
 
 const daySeconds = 86_400;
 
 const limits = section({
-  pushedPerClient: allowance(600, 60).describe('Pushed and backchannel requests of one client.'),
+  pushedPerClient: allowance(600, 60).describe(
+    'Requests for logins that one client sends from its server.',
+  ),
   pushedPerAddress: allowance(1200, 60).describe(
     'Pushed requests of public clients from one address.',
   ),
@@ -319,32 +288,33 @@ const branding = section({
 
 const refuseRepeatedIds = refuseRepeats(['id'], () => 'must not occur twice in the list');
 
-const tenantEntry = z
-  .strictObject({
-    id: z
-      .string()
-      .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 lower-case letters, digits or -' })
-      .describe('Names its keys and, but for the first tenant, its issuer. Never to be changed.'),
-    name: shownName.describe('Shown to people on the pages.'),
-    branding: branding.describe('How its pages look.'),
-    loginText: loginText.describe(
-      'What the phone shows. `#CLIENT#`: who asks; `#SESSION#` (required): the code; `#NUMBER#`: the number to match.',
-    ),
-    clients: z
-      .array(clientEntry)
-      .superRefine(refuseRepeatedIds)
-      .prefault([])
-      .describe('Applications that may send people here.'),
-  })
-  .superRefine((tenant, context) => {
-    const names = ['', ...tenant.clients.map(({ name }) => name)];
-    const languages = names.flatMap((name) => languagesTooLong(tenant.loginText, name));
-    for (const language of new Set(languages)) {
-      context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
-    }
-  });
+const tenantEntry = (more: z.ZodRawShape) =>
+  z
+    .strictObject({
+      id: z
+        .string()
+        .regex(/^[a-z0-9-]{1,32}$/, { error: 'must be 1 to 32 lower-case letters, digits or -' })
+        .describe('Names its keys and, but for the first tenant, its issuer. Never to be changed.'),
+      name: shownName.describe('Shown to people on the pages.'),
+      branding: branding.describe('How its pages look.'),
+      loginText: loginText.describe(
+        'What the phone shows. `#CLIENT#`: who asks; `#SESSION#` (required): the code; `#NUMBER#`: the number to match.',
+      ),
+      clients: z
+        .array(clientEntry(more))
+        .superRefine(refuseRepeatedIds)
+        .prefault([])
+        .describe('Applications that may send people here.'),
+    })
+    .superRefine((tenant, context) => {
+      const names = ['', ...tenant.clients.map(({ name }) => name)];
+      const languages = names.flatMap((name) => languagesTooLong(tenant.loginText, name));
+      for (const language of new Set(languages)) {
+        context.addIssue({ code: 'custom', path: ['loginText', language], message: tooLong });
+      }
+    });
 
-export type OauthTenant = DeepReadonly<z.output<typeof tenantEntry>>;
+export type OauthTenant = DeepReadonly<z.output<ReturnType<typeof tenantEntry>>>;
 
 const keys = section({
   publishSeconds: whole(0, 30 * daySeconds, 3600).describe(
@@ -379,29 +349,33 @@ const oidcObject = z.strictObject({
   ),
   keys: keys.describe('Rotation of the keys that sign.'),
   limits: limits.describe('What one caller may do before it has to wait.'),
-  tenants: z
-    .array(tenantEntry)
-    .min(1)
-    .superRefine(refuseRepeatedIds)
-    .prefault([{ id: 'default', name: 'Paraph' }])
-    .describe('Issuers. The first is the default.'),
 });
 
-export const oidcSettings = oidcObject
-  .superRefine((settings, context) => {
-    if (settings.keys.keepSeconds < settings.idTokenSeconds) {
-      const message = 'must not be less than idTokenSeconds';
-      context.addIssue({ code: 'custom', path: ['keys', 'keepSeconds'], message });
-    }
-  })
-  .transform(({ refreshTokenDays, ...rest }) => ({
-    ...rest,
-    refreshTokenSeconds: Math.max(1, Math.round(refreshTokenDays * daySeconds)),
-  }))
-  .prefault({});
+/** @param more The members that parts add to a client. */
+export const oidcSettings = (more: z.ZodRawShape) =>
+  oidcObject
+    .extend({
+      tenants: z
+        .array(tenantEntry(more))
+        .min(1)
+        .superRefine(refuseRepeatedIds)
+        .prefault([{ id: 'default', name: 'Paraph' }])
+        .describe('Issuers. The first is the default.'),
+    })
+    .superRefine((settings, context) => {
+      if (settings.keys.keepSeconds < settings.idTokenSeconds) {
+        const message = 'must not be less than idTokenSeconds';
+        context.addIssue({ code: 'custom', path: ['keys', 'keepSeconds'], message });
+      }
+    })
+    .transform(({ refreshTokenDays, ...rest }) => ({
+      ...rest,
+      refreshTokenSeconds: Math.max(1, Math.round(refreshTokenDays * daySeconds)),
+    }))
+    .prefault({});
 
 /** The settings without the time of the prompt, which depends on the bounds of the protocol. */
-type Settings = DeepReadonly<z.output<typeof oidcSettings>>;
+type Settings = DeepReadonly<z.output<ReturnType<typeof oidcSettings>>>;
 export type OauthSettings = Omit<Settings, 'promptSeconds'> & { readonly promptSeconds: number };
 export type OauthLimits = OauthSettings['limits'];
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await soon(async () =>
     expect(await stage.history.find(cancelled)).toMatchObject({ state: 'failed', attempt: 2 }),
   );
-  await listed([cancelled], { states: ['failed'] });
+  await listed([cancelled], { state: ['failed'] });
   await listed([await stage.submit(stage.somebody())]);
   browser = await launchChromium();
 });
@@ -119,8 +119,14 @@ const withPerson = async (
   }
 };
 
-const go = (page: Page, name: string): Promise<void> =>
-  page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name }).click();
+/** By the navigation: the group that has the section, and then the section. */
+const go = async (page: Page, name: string): Promise<void> => {
+  const navigation = page.getByRole('navigation', { name: 'Console' });
+  const link = page.getByRole('link', { name, exact: true, includeHidden: true });
+  const group = navigation.locator('details', { has: link });
+  if ((await group.count()) > 0) await group.locator('summary').click();
+  await navigation.getByRole('link', { name, exact: true }).click();
+};
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 });
 
@@ -136,7 +142,7 @@ describe('the console in a browser', () => {
       const ids: string[] = [];
       for (let count = 0; count < 3; count += 1)
         ids.push(await stage.failed(208, stage.somebody(), apId));
-      await listed([...ids, id], { states: ['failed'] });
+      await listed([...ids, id], { state: ['failed'] });
       await withPerson(scripts ? undefined : { javaScriptEnabled: false }, async (page) => {
         const filter = page.getByRole('search');
         await go(page, 'Transactions');
@@ -201,7 +207,7 @@ describe('the console in a browser', () => {
 
   it('strikes out what does not fit the filter any more', async () => {
     const [older, newer] = [await stage.failed(402), await stage.failed(402)];
-    await listed([older, newer], { states: ['failed'] });
+    await listed([older, newer], { state: ['failed'] });
     await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions?state=failed&fault=402`);
       const operator = { name: 'olga', role: 'operator', via: 'cli' } as const;
@@ -353,7 +359,7 @@ describe('the console in a browser', () => {
 
   it('says how long a bulk takes at the rate that is typed, and without scripts for which rate it says so', async () => {
     const id = await stage.failed(401, stage.somebody());
-    await listed([id], { states: ['failed'] });
+    await listed([id], { state: ['failed'] });
     const plan = `${stage.url}/admin/replays/plan?fault=401`;
     await withPerson(undefined, async (page) => {
       await page.goto(plan);

@@ -87,14 +87,7 @@ describe('paraph clients add', () => {
       ...['--post-logout-redirect-uri', 'https://shop.example/'],
       ...['--auth', 'private_key_jwt', '--jwks', keyFile({ keys: [publicJwk] })],
       ...['--scope', 'phone profile', '--scope', 'mid_cms', '--refresh-tokens', '--login-hint'],
-      ...[
-        '--par-status',
-        '201',
-        '--ciba',
-        'ping',
-        '--notification-endpoint',
-        'https://shop.example/ping',
-      ],
+      ...['--par-status', '201'],
     );
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ran.stdout).not.toContain('client_secret');
@@ -110,7 +103,6 @@ describe('paraph clients add', () => {
         refreshTokens: true,
         loginHintAllowed: true,
         parSuccessStatus: 201,
-        backchannel: { delivery: 'ping', notificationEndpoint: 'https://shop.example/ping' },
         sector: 'shop.example',
       },
     ]);
@@ -236,10 +228,6 @@ describe('paraph clients add', () => {
     ],
     [['--scope', 'hunter2'], `${unusable}  oidc.tenants[0].clients[0].scopes[1]: `],
     [
-      ['--ciba', 'poll'],
-      `${unusable}  oidc.tenants[0].clients[0].backchannel: may be there only for`,
-    ],
-    [
       ['--auth', 'hunter2'],
       'paraph: --auth must be one of client_secret, client_secret_basic, client_secret_post',
     ],
@@ -248,8 +236,6 @@ describe('paraph clients add', () => {
       'paraph: --public and --auth exclude each other.',
     ],
     [['--par-status', 'hunter2'], 'paraph: --par-status must be 200 or 201.'],
-    [['--ciba', 'hunter2'], 'paraph: --ciba must be poll or ping.'],
-    [['--ciba', 'ping'], 'paraph: --ciba ping and --notification-endpoint need each other.'],
     [['--tenant', 'hunter2'], 'paraph: The configuration has no tenant of the id in --tenant.'],
     [['--jwks', '/nonexistent/keys.json'], 'paraph: The file that --jwks names cannot be read.'],
     [

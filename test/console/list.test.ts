@@ -240,7 +240,7 @@ describe('an export', () => {
     const answer = exportRows(
       stage.history,
       'viewer',
-      { states: ['failed'] },
+      { state: ['failed'] },
       'json',
       { trouble: () => {} },
       1,

@@ -255,7 +255,7 @@ export const mutants = {
   /** Gives a mail up that the server did not take at once. */
   'mails-once': {
     focus: 'mails',
-    file: 'parts/processes/tasks/signer-mail.js',
+    file: 'parts/workflows/activities/mail-activity.js',
     find: /attempts: 20,/,
     put: 'attempts: 1,',
   },

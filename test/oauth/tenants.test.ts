@@ -98,17 +98,6 @@ describe('each tenant', () => {
     written.mockRestore();
   });
 
-  it('answers with an error of the protocol where it does not have an endpoint', async () => {
-    const response = await fetch(`${south.issuer}/backchannel`, { method: 'POST' });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toEqual({
-      error: 'not_found',
-      error_description: expect.stringMatching(
-        /^mid_req_1900_[\w-]{8} - there is no such endpoint$/,
-      ),
-    });
-  });
-
   it('has one address only: the first one is not below its name, and no other is anywhere else', async () => {
     for (const path of [
       't/north',

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { createCallbackCounter } from '../../parts/callbacks/log.ts';
-import { createWorkflowCounter } from '../../parts/processes/metrics.ts';
+import { createWorkflowCounter } from '../../parts/workflows/metrics.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type Exposition, readExposition } from './exposition.ts';

@@ -21,6 +21,7 @@ const open = (now: () => number = Date.now) => {
     version: '1',
     apIds: [],
     areas: [],
+    oauth: [{ endpoints: ['/counter'], grantTypes: ['urn:grant:of-a-part'] }],
     access: { open: true },
     tracing: { enabled: false, serviceName: 'paraph' },
     processMetrics: false,
@@ -47,6 +48,7 @@ describe('the OpenID provider', () => {
       { event: 'login ended', error: 'access_denied', code: 'x' },
       { event: 'login limited' },
       { event: 'tokens issued', grantType: 'authorization_code' },
+      { event: 'tokens issued', grantType: 'urn:grant:of-a-part' },
       { event: 'tokens issued', grantType: 'urn:anything:a-caller-makes-up' },
       { event: 'token refused', error: 'invalid_grant' },
       { event: 'logged out' },
@@ -66,6 +68,7 @@ describe('the OpenID provider', () => {
     expect(logins({ result: 'failed', fault: '401' })).toBe(1);
     expect(seen.samples.filter(({ labels }) => labels.result === 'failed')).toHaveLength(2);
     expect(seen.valueOf('paraph_oidc_tokens_total', { grant_type: 'authorization_code' })).toBe(1);
+    expect(seen.valueOf('paraph_oidc_tokens_total', { grant_type: 'urn:grant:of-a-part' })).toBe(1);
     expect(seen.valueOf('paraph_oidc_tokens_total', { grant_type: 'other' })).toBe(1);
     expect(seen.valueOf('paraph_oidc_refusals_total', { what: 'token' })).toBe(1);
   });
@@ -314,6 +317,8 @@ describe('labels', () => {
     ['/oidc/t/par/anything', '/oidc/*'],
     ['/oidc/token/revocation', '/oidc/token'],
     ['/oidc/interaction/abcdef/number', '/oidc/interaction'],
+    ['/oidc/counter', '/oidc/counter'],
+    ['/oidc/t/bank/counter', '/oidc/counter'],
     ['/oidc', '/oidc/*'],
     ['/admin/api/transactions/H00', '/admin/*'],
     ['/stand', '/stand/*'],
@@ -322,6 +327,6 @@ describe('labels', () => {
     ['/', 'other'],
     ['', 'other'],
   ])('takes the path %s for %s', (path, route) => {
-    expect(createRouteOf(['stand'])(path)).toBe(route);
+    expect(createRouteOf(['stand'], ['/counter'])(path)).toBe(route);
   });
 });

@@ -64,6 +64,7 @@ beforeAll(() => {
     version: '1',
     apIds: [apId],
     areas: [],
+    oauth: [],
     access: { open: true },
     tracing: { enabled: false, serviceName: 'paraph' },
     processMetrics: false,

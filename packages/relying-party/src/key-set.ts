@@ -1,5 +1,5 @@
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose';
-import { type KeyFailure, type Refusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, type KeyFailure, refuse } from './failure.ts';
 import { type Fetch, fetchJson } from './read-json.ts';
 import { isJsonObject } from './token.ts';
 
@@ -9,7 +9,7 @@ import { isJsonObject } from './token.ts';
  *
  * Source: RFC 7517 4 and 5, RFC 7518 6.
  */
-export type KeyLookup = { readonly ok: true; readonly key: CryptoKey } | Refusal<KeyFailure>;
+export type KeyLookup = { readonly ok: true; readonly key: CryptoKey } | IdTokenRefusal<KeyFailure>;
 
 export interface VerificationKeys {
   has(kid: string): boolean;

@@ -1,6 +1,6 @@
 /** The form of a token: its segments, their JSON and its header. */
 import { Buffer } from 'node:buffer';
-import { type Refusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, refuse } from './failure.ts';
 
 /**
  * The accepted signature algorithms, with the hash of `at_hash`. Others are never accepted: `none`
@@ -87,7 +87,9 @@ const decode = (segment: string): Uint8Array | undefined => {
  */
 export const readCompact = (
   token: unknown,
-): { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array } | Refusal => {
+):
+  | { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array }
+  | IdTokenRefusal => {
   if (typeof token !== 'string') return refuse('malformed', 'the token is no string');
   if (token.length > maxLength)
     return refuse('too-long', `the token has more than ${maxLength} characters`);
@@ -121,7 +123,7 @@ const isTypeOfIdToken = (typ: unknown): boolean =>
 export const checkHeader = (
   header: JsonObject,
   algorithms: readonly string[],
-): { readonly ok: true; readonly algorithm: string; readonly kid: string } | Refusal => {
+): { readonly ok: true; readonly algorithm: string; readonly kid: string } | IdTokenRefusal => {
   const { typ, alg, kid } = header;
   if (!isTypeOfIdToken(typ))
     return refuse('wrong-type', 'typ in the header is not that of an ID token');

@@ -9,7 +9,7 @@ const publicUrl = 'http://127.0.0.1:8080';
 
 describe('the demo clients', () => {
   it('are what the file could say as well', () => {
-    const clients = demoClients(publicUrl).map(({ backchannel: _none, ...client }) => client);
+    const clients = demoClients(publicUrl);
     const oidc = { tenants: [{ id: 'default', name: 'Paraph', clients }] };
     const loaded = parseConfiguration(JSON.stringify({ oidc }));
     if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
@@ -42,6 +42,7 @@ describe('the demo clients', () => {
       protocol: { authorities: [] },
       receipt: { timeoutSeconds: 60 },
       queue: {},
+      oidc: { tenants: [] },
     };
     expect(demo.oauthClients?.({ ...settings, sandbox: false }, publicUrl)).toEqual([]);
     expect(demo.oauthClients?.({ ...settings, sandbox: true }, publicUrl)).toEqual(

@@ -106,7 +106,7 @@ export const operationsSettings = z
   .prefault({});
 
 interface Values {
-  readonly oidc: Pick<z.output<typeof oidcSettings>, 'tenants'>;
+  readonly oidc: Pick<z.output<ReturnType<typeof oidcSettings>>, 'tenants'>;
   readonly operations: z.output<typeof operationsSettings>;
 }
 

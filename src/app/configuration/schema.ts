@@ -195,7 +195,9 @@ const configurationObject = z.strictObject({
   publicUrl: ownOrigin.describe(
     'Address of this server for browsers and clients, such as `https://sign.example.com`; http only on this machine or in a sandbox. Without it: HOST and PORT.',
   ),
-  oidc: oidcSettings.describe('Logins for other applications (OpenID Connect).'),
+  oidc: oidcSettings(shapeOf('oauthClient')).describe(
+    'Logins for other applications (OpenID Connect).',
+  ),
   operations: operationsSettings.describe('The people who run the service, and what they may do.'),
 });
 

@@ -5,6 +5,21 @@
     local.value = Intl.DateTimeFormat().resolvedOptions().timeZone || 'local';
 })();
 
+/** A group of the navigation closes when somebody goes elsewhere, and at Escape. */
+(() => {
+  const open = () => document.querySelector('nav details[open]');
+  document.addEventListener('click', (event) => {
+    const group = open();
+    if (group && !group.contains(event.target)) group.open = false;
+  });
+  document.addEventListener('keydown', (event) => {
+    const group = open();
+    if (!group || event.key !== 'Escape') return;
+    group.open = false;
+    group.querySelector('summary').focus();
+  });
+})();
+
 /** Rows lead where their links lead, by mouse and arrow keys, and are selected for an order. */
 (() => {
   const rowOf = (target) => {

@@ -28,13 +28,13 @@ const icon = ({ color }: Branding): string =>
 
 const yearSeconds = 31_536_000;
 
-export interface Asked {
+export interface AskedAsset {
   /** Without the question mark. */
   readonly query: string;
   readonly ifNoneMatch: string | undefined;
 }
 
-export const askedIn = ({ req }: Context): Asked => ({
+export const askedIn = ({ req }: Context): AskedAsset => ({
   query: new URL(req.url).search.slice(1),
   ifNoneMatch: req.header('if-none-match'),
 });
@@ -50,7 +50,7 @@ export const createAssets = (
   return {
     /** `login.css?v=…` */
     versioned: (name: string): string => `${name}?v=${assets.get(name)?.version}`,
-    serve: (name: string, { query, ifNoneMatch }: Asked): Response | undefined => {
+    serve: (name: string, { query, ifNoneMatch }: AskedAsset): Response | undefined => {
       const asset = assets.get(name);
       if (asset === undefined) return undefined;
       const { type, content, version } = asset;
@@ -92,5 +92,8 @@ export const assetAddress = (
   name: 'login.css' | 'login.js' | 'icon.svg' | 'logo.svg',
 ): string => `${path}/assets/${assetsOf(branding).versioned(name)}`;
 
-export const serveAsset = (name: string, branding: Branding, asked: Asked): Response | undefined =>
-  assetsOf(branding).serve(name, asked);
+export const serveAsset = (
+  name: string,
+  branding: Branding,
+  asked: AskedAsset,
+): Response | undefined => assetsOf(branding).serve(name, asked);

@@ -69,13 +69,13 @@ const confirmed = (words: Words, msisdn: string): Html =>
   html`<dl class="known"><dt>${words.number.confirm}</dt><dd>${readableNumber(msisdn)}</dd></dl>
 <input type="hidden" name="msisdn" value="+${digitsOf(msisdn)}">`;
 
-interface Asked {
+interface AskedNumber {
   readonly forms: Html;
   /** Where the link of the error leads. */
   readonly fieldId: string | undefined;
 }
 
-const ask = (view: NumberView, words: Words, error: string | undefined): Asked => {
+const ask = (view: NumberView, words: Words, error: string | undefined): AskedNumber => {
   const { hints, manualInput, entered } = view;
   const preferred =
     hints.find((hint) => hint.default) ?? (hints.length === 1 ? hints[0] : undefined);

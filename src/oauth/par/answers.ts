@@ -12,7 +12,7 @@ import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { OauthDeps } from '../deps.ts';
 import { describeError } from '../error-codes.ts';
 import type { Tenant } from '../tenant.ts';
-import { type Refusal, type WireError, wireErrorOf } from './refusal.ts';
+import { type ParRefusal, type WireError, wireErrorOf } from './refusal.ts';
 
 export interface PushAnswer {
   readonly status: number;
@@ -105,7 +105,7 @@ export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
   };
 
   /** Also writes the audit entry. */
-  return (refusal: Refusal, asker: Asker): PushAnswer => {
+  return (refusal: ParRefusal, asker: Asker): PushAnswer => {
     const { error, cause, text, ...wire } = wireErrorOf(refusal);
     const status = asker.challenge === undefined ? wire.status : 401;
     const { description, code, trace } = describeError(cause, text);

@@ -14,7 +14,7 @@ import type { Parameters, parseForm } from '../../http/pages/form.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
 import { isRegistered } from '../../registry/web-address.ts';
 import { parseLoginHint } from '../login-hint.ts';
-import { type Outcome, type ParameterName, type Refusal, refuse } from './refusal.ts';
+import { type Outcome, type ParameterName, type ParRefusal, refuse } from './refusal.ts';
 
 export const keptParameters = [
   'client_id',
@@ -51,7 +51,7 @@ const ourNames: ReadonlySet<string> = new Set([
 type Unparsed = Extract<ReturnType<typeof parseForm>, { ok: false }>;
 
 /** A repeated name that is not of ours is the caller's text. */
-export const nameOurs = (unparsed: Unparsed): Refusal =>
+export const nameOurs = (unparsed: Unparsed): ParRefusal =>
   unparsed.reason === 'parameterRepeated'
     ? { reason: unparsed.reason, name: ourNames.has(unparsed.name) ? unparsed.name : undefined }
     : { reason: unparsed.reason };
@@ -63,10 +63,10 @@ export interface ParameterRules {
 
 /** A value to keep, `undefined` for none, or the error. */
 type Read = Outcome<string | undefined>;
-type Check = (parameters: Parameters, rules: ParameterRules) => Refusal | undefined;
+type Check = (parameters: Parameters, rules: ParameterRules) => ParRefusal | undefined;
 
-const malformed = (name: ParameterName): Refusal => ({ reason: 'parameterMalformed', name });
-const missing = (name: ParameterName): Refusal => ({ reason: 'parameterMissing', name });
+const malformed = (name: ParameterName): ParRefusal => ({ reason: 'parameterMalformed', name });
+const missing = (name: ParameterName): ParRefusal => ({ reason: 'parameterMissing', name });
 
 const knownScopes: ReadonlySet<string> = new Set(oauthScopes);
 const knownAcrValues: ReadonlySet<string> = new Set(acrValues);
@@ -135,7 +135,7 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   return isAllowed ? undefined : { reason: 'testNumber' };
 };
 
-export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): Refusal | undefined => {
+export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): ParRefusal | undefined => {
   if (!dtbdAllowed) return { reason: 'dtbdNotAllowed' };
   return text.length > dtbsLimit(text) || unshowable.test(text)
     ? { reason: 'dtbdUnshowable' }

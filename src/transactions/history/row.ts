@@ -80,7 +80,7 @@ const count = (value: unknown, least: number): number => {
 };
 
 /** The profile at the end of a URI of any authority: `http://mid.vendor.ch/MID/v1/AuthProfile1`. */
-const findProfile = (uri: string): ProfileName | undefined =>
+export const profileIn = (uri: string): ProfileName | undefined =>
   profileNames.find((name) => uri.endsWith(`/${name}`));
 
 const toDigits = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
@@ -113,7 +113,7 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
     apId: text(member(caller, 'AP_ID')),
     apTransId: text(member(caller, 'AP_TransID')),
     msisdn: toDigits(text(member(member(request, 'MobileUser'), 'MSISDN'))),
-    profile: findProfile(text(member(request, 'SignatureProfile'))),
+    profile: profileIn(text(member(request, 'SignatureProfile'))),
     submittedAt,
   };
   const endedAt = time(finishedOn);

@@ -29,8 +29,12 @@ export const instanceIdOf = (apId: string, name: string, id: string): string =>
 export const isInstanceOf = (instanceId: string, name: string): boolean =>
   instanceId.startsWith(`${name}${separator}`, tenantLength + 1);
 
-/** How the ids of all instances of an application begin. */
-export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
+/** The name of the workflow of an instance, or of the parent of a child. */
+export const nameIn = (instanceId: string): string => {
+  const begin = tenantLength + 1;
+  const end = instanceId.indexOf(separator, begin);
+  return end === -1 ? '' : instanceId.slice(begin, end);
+};
 
 /** Stands for the application of an instance, as far as its id is believed. */
 export const tenantOfInstance = (instanceId: string): string => instanceId.slice(0, tenantLength);

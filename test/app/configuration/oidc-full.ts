@@ -83,7 +83,6 @@ export const fullOidc = {
           loginText: { en: 'Enter the shop? #SESSION#' },
           signedRequestRequired: true,
           dpopRequired: true,
-          backchannel: { kind: 'ping', notificationEndpoint: 'https://shop.example/ping' },
           sector: 'shop.example',
         },
         { id: 'site', name: 'Site', secretHash, redirectUris: ['https://site.example/cb'] },

@@ -88,7 +88,6 @@ describe('the configuration of logins', () => {
       ...clients?.[0],
       secretHash: undefined,
       scopes: ['openid', 'offline_access', 'phone'],
-      backchannel: { delivery: 'ping', notificationEndpoint: 'https://shop.example/ping' },
     });
   });
 
@@ -116,7 +115,6 @@ describe('the configuration of logins', () => {
       loginText: {},
       signedRequestRequired: false,
       dpopRequired: false,
-      backchannel: undefined,
       sector: 'site.example',
     });
   });
@@ -287,33 +285,6 @@ describe('a client is refused', () => {
       'offline access without refresh tokens',
       clientWith({ scopes: ['openid', 'offline_access'] }),
       of('scopes', 'may contain offline_access only when refreshTokens is true'),
-    ],
-    [
-      'backchannel logins and a secret',
-      clientWith({ backchannel: { kind: 'poll' } }),
-      of('backchannel', 'may be there only for private_key_jwt'),
-    ],
-    [
-      'a ping over plain HTTP',
-      clientWith({ backchannel: { kind: 'ping', notificationEndpoint: 'http://a.example/' } }),
-      of(
-        'backchannel.notificationEndpoint',
-        'must be an https address, or an http one to this machine',
-      ),
-    ],
-    [
-      'logins by number and phoneStart required',
-      clientWith({
-        authentication: 'private_key_jwt',
-        secretHash: undefined,
-        keys: [ec],
-        backchannel: { kind: 'poll' },
-        phoneStart: 'required',
-      }),
-      of(
-        'backchannel',
-        'must not be there when phoneStart is required: it begins logins by number',
-      ),
     ],
     [
       'several hosts and no sector',

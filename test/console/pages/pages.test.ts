@@ -44,8 +44,8 @@ const session = (role: Role = 'admin'): ConsoleSession => ({
   view: usualView,
   frame: {
     sections: [
-      ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer'],
-      ['workflows', '/admin/workflows', 'Workflows', 'viewer'],
+      ['callbacks', '/admin/callbacks', 'Callbacks', 'viewer', 'Transactions'],
+      ['workflows', '/admin/workflows', 'Workflows', 'viewer', 'Workflows'],
     ],
     notices: callbackNotices,
     actions: {},
@@ -415,7 +415,7 @@ describe.each(pages)('the page %s', (_, page) => {
 describe('the pages', () => {
   it('lead where the role may go', () => {
     const links = (role: Role) =>
-      [...listOf(role).matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href);
+      [...listOf(role).matchAll(/<a class="entry" href="([^"]+)"/g)].map(([, href]) => href);
     expect(links('viewer')).toEqual([
       '/admin',
       '/admin/transactions',
@@ -424,6 +424,7 @@ describe('the pages', () => {
       '/admin/callbacks',
       '/admin/workflows',
       '/admin/queues',
+      '/admin/tokens',
     ]);
     expect(links('operator')).toContain('/admin/audit');
     expect(links('operator')).not.toContain('/admin/users');

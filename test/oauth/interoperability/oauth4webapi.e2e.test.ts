@@ -18,7 +18,6 @@ const clients = [
   clientEntry('keyed', {
     authentication: 'private_key_jwt',
     keys: [keyOfClient('one').publicJwk],
-    backchannel: { kind: 'poll' },
   }),
   clientEntry('usual', { parSuccessStatus: 200 }),
   clientEntry('post-only', { authentication: 'client_secret_post' }),
@@ -73,7 +72,6 @@ describe('oauth4webapi', () => {
       revocation_endpoint: `${product.url}/oidc/token/revocation`,
       introspection_endpoint: `${product.url}/oidc/token/introspection`,
       end_session_endpoint: `${product.url}/oidc/session/end`,
-      backchannel_authentication_endpoint: `${product.url}/oidc/backchannel`,
       authorization_response_iss_parameter_supported: true,
       subject_types_supported: ['pairwise'],
       response_types_supported: ['code'],
@@ -82,11 +80,10 @@ describe('oauth4webapi', () => {
     expect(server.id_token_signing_alg_values_supported?.toSorted()).toEqual(
       ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'].toSorted(),
     );
-    expect(server.backchannel_user_code_parameter_supported).toBe(false);
-    expect(server.grant_types_supported?.toSorted()).toEqual(
-      ['authorization_code', 'refresh_token', 'urn:openid:params:grant-type:ciba'].toSorted(),
-    );
-    expect(server.backchannel_token_delivery_modes_supported).toContain('poll');
+    expect(server.grant_types_supported?.toSorted()).toEqual([
+      'authorization_code',
+      'refresh_token',
+    ]);
     expect(server.scopes_supported).toEqual(
       expect.arrayContaining(['openid', 'offline_access', 'mid_cms']),
     );

@@ -31,7 +31,6 @@ const clients = [
   clientEntry('keyed', {
     authentication: 'private_key_jwt',
     keys: [key.publicJwk],
-    backchannel: { kind: 'poll' },
   }),
   clientEntry('signing', { keys: [key.publicJwk], signedRequestRequired: true }),
   clientEntry('app', { authentication: 'none', parRequired: true }),
@@ -228,25 +227,6 @@ describe('openid-client logs in', () => {
   ])('somebody with %s', async (_, msisdn, method) => {
     const { tokens } = await logIn(await discover('basic'), { msisdn });
     expect(tokens.claims()?.amr).toEqual([method]);
-  });
-
-  it('without a browser, by polling', async () => {
-    const configuration = await discover('keyed', oidc.PrivateKeyJwt(await signingKey()));
-    const begun = await oidc.initiateBackchannelAuthentication(configuration, {
-      scope: 'openid phone',
-      login_hint: hintFor(robot),
-      binding_message: 'W4SCT',
-    });
-    expect(begun).toMatchObject({ auth_req_id: expect.any(String), interval: 5 });
-    const tokens = await oidc.pollBackchannelAuthenticationGrant(configuration, begun);
-    const claims = tokens.claims();
-    expect(claims).toMatchObject({ aud: 'keyed', amr: ['mid_sim'] });
-    const userinfo = await oidc.fetchUserInfo(
-      configuration,
-      tokens.access_token,
-      claims?.sub ?? '',
-    );
-    expect(userinfo.phone_number).toBe(`+${robot}`);
   });
 });
 
