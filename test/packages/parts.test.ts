@@ -113,7 +113,7 @@ const takeAway = (path: string, part: string): void => {
     for (const file of [`${also}.ts`, `dist/${also}.js`]) rmSync(join(path, file));
   // What the npm package exports of the part is one statement for each of its files.
   const from = [
-    `../../parts/${part}/[^']*`,
+    `[./]+parts/${part}/[^']*`,
     ...(also === undefined ? [] : [`./${basename(also)}.ts`]),
   ];
   const exported = new RegExp(`^export [^;]*? from '(${from.join('|')})';\\n`, 'gm');
