@@ -35,7 +35,7 @@ export type ErrorCause = keyof typeof errorCodes;
 
 export interface CodedDescription {
   readonly description: string;
-  /** For the log: `req_1010`. */
+  /** The code as the log has it: `req_1010`. */
   readonly code: string;
   readonly trace: string;
 }

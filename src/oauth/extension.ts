@@ -7,7 +7,7 @@ import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OauthDeps } from './deps.ts';
 import type { Tenant } from './tenant.ts';
 
-/** How the library's records of one kind are kept. */
+/** The rules by which the library's records of one kind are stored and used. */
 export interface RecordRules {
   /** They end with the grant that they name. */
   readonly endsWithGrant?: boolean;
@@ -69,7 +69,7 @@ export interface OauthPart<Rooms> {
    * at the token endpoint.
    */
   readonly endpoints: readonly string[];
-  /** As metrics name them. */
+  /** The grant types that the part adds, as metrics name them. */
   readonly grantTypes: readonly string[];
   /** Opens nothing that has to be closed. */
   open(rooms: Rooms): Promise<ExtendOauth>;

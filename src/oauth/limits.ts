@@ -16,10 +16,10 @@ import {
 } from '../registry/rate-limiter.ts';
 import { nameOfClient, type Tenant, type Tenants } from './tenant.ts';
 
-/** How long a caller is shut out who has failed too often. */
+/** A caller that has failed too often is shut out for this long. */
 const shutOutSeconds = 10;
 
-/** When too much is asked of the service at the moment, and not by this caller. */
+/** Retry-After when the service is busy, and not because of this caller. */
 export const soonSeconds = 1;
 
 const maxShutOut = 10_000;
@@ -79,7 +79,10 @@ export const createLimits = ({
    * one.
    */
   return {
-    /** @param address Of a client that has proven nothing; undefined for one that has. */
+    /**
+     * @param address The address of a client that has not authenticated; undefined for one that
+     *   has.
+     */
     pushWait: async (
       tenant: Tenant,
       clientId: string,

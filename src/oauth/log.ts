@@ -21,7 +21,7 @@ export type OauthEvent =
 export interface OauthEntry {
   readonly event: OauthEvent;
   readonly tenant: string;
-  /** Of a registered client only: an unknown id is the caller's text. */
+  /** The id of a registered client. An unknown id is left out: it is the caller's text. */
   readonly clientId?: string | undefined;
   readonly msspTransId?: string | undefined;
   readonly error?: string | undefined;
@@ -37,7 +37,7 @@ export interface OauthEntry {
 
 export interface OauthLog {
   audit(entry: OauthEntry): void;
-  /** For what should not happen: Redis is away, or a bug. */
+  /** Logs an error that should not happen: Redis is away, or a bug. */
   trouble(error: Error): void;
 }
 

@@ -59,7 +59,7 @@ const described = ([, cause, text]: Row, trace: string | undefined): LoginError 
 export const toLoginError = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
   described(table[code], trace);
 
-/** For endings without a fault of a transaction, such as a wrong one-time password. */
+/** The error of a login that failed without a fault, such as by a wrong one-time password. */
 export const otherLoginError = (trace?: string): LoginError => described(ours, trace);
 
 /**

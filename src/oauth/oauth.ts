@@ -42,7 +42,7 @@ export interface OauthOptions
   readonly serviceKey: Uint8Array;
   /** Where the keys of ID tokens are made. */
   readonly vault: KeyVault;
-  /** Of the key custody. */
+  /** `ownerOf` of the key custody. */
   readonly ownerOf: OwnerOf;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;

@@ -39,7 +39,7 @@ export interface SigningKey {
   readonly withdrawnAt: number | undefined;
 }
 
-/** As the library takes it: with the private key, or with a way to it. */
+/** A signing key in the form that the library takes: with the private key, or a way to use it. */
 export type ProviderKey = JWK | ExternalSigningKey;
 
 interface OpenKey {
@@ -98,7 +98,7 @@ export const createSigningKeys = ({
   readonly now: () => number;
 }) => {
   const { publishSeconds: usualPublishSeconds, keepSeconds } = settings.keys;
-  /** From the last signature on. */
+  /** After the last signature with a key, its ID tokens can come back as hints for this long. */
   const hintSeconds = Math.max(
     keepSeconds,
     sessionSecondsOf(settings),
@@ -259,7 +259,8 @@ export const createSigningKeys = ({
     list: async (): Promise<readonly SigningKey[]> =>
       (await readAll()).filter(isPublic).map(toPublic),
     /**
-     * Stores the next generation. @param publishSeconds How long it is published before it signs.
+     * Stores the next generation. @param publishSeconds The time in which it is published and does
+     * not yet sign.
      */
     rotate: async (publishSeconds = usualPublishSeconds): Promise<readonly SigningKey[]> => {
       const fields = await redis.hgetall(hash);

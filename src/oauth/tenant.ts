@@ -15,7 +15,7 @@ export interface Tenant {
    * request.
    */
   readonly issuer: string;
-  /** Of the issuer, without a slash at its end. */
+  /** The path of the issuer, without a slash at its end. */
   readonly path: string;
   readonly clients: ReadonlyMap<string, OauthClient>;
   readonly store: SealedStore;
@@ -27,7 +27,7 @@ export interface Tenant {
   provider(): Promise<Provider>;
 }
 
-/** For limits: an unknown client counts as its tenant. */
+/** The name under which limits count a client. An unknown client counts as its tenant. */
 export const nameOfClient = (
   { id, clients }: Pick<Tenant, 'id' | 'clients'>,
   clientId: string | undefined,

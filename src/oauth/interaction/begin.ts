@@ -14,9 +14,9 @@ import type { NumberError } from '../pages/views.ts';
 import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
 import type { BegunVisit } from './visit.ts';
 
-/** Prompts and texts of one login. */
+/** The most prompts and texts of one login. */
 export const maxPrompts = 5;
-/** How long another process may take to start an attempt that it has stored. */
+/** The time that another process may take to start an attempt that it has stored. */
 export const startTimeoutMs = 3000;
 
 /** An error for the number page. Without one the browser goes to the page of the moment. */
@@ -168,7 +168,7 @@ export type Beginning = ReturnType<typeof createBeginning>;
  * clear (threat model B1).
  */
 export const maxGuesses = 3;
-/** From the request for the text. */
+/** The life of a one-time password, from the request for the text. */
 export const codeLifeMs = 300_000;
 
 const digits = 6;

@@ -31,7 +31,7 @@ export const headersOf =
     return typeof value === 'object' ? value.join(', ') : value;
   };
 
-/** As far as it is known when the answer is written. */
+/** What is known of the caller when the answer is written. */
 export interface Asker {
   readonly tenant: Tenant;
   /** The client, or the one that is claimed. */
@@ -48,7 +48,7 @@ export interface Asker {
 const originOf = (uri: string): string | undefined =>
   /^https?:/.test(uri) && URL.canParse(uri) ? new URL(uri).origin : undefined;
 
-/** For answers of all endpoints, the library's included. */
+/** Whether pages of this origin may read answers to the client, of all endpoints. */
 export const mayRead = (origin: string, client: OauthClient): boolean =>
   client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
 
