@@ -89,7 +89,7 @@ export const filterOf = ({ state, fault, ...others }: Filter): HistoryFilter =>
 
 export type Fields = FilterForm<string>;
 
-/** @param fields Of an address or a form; its times are in the zone that it names. */
+/** @param fields The fields of an address or a form. Its times are in the zone that it names. */
 export const readFields = <Field extends string, Filter>(
   { shape }: z.ZodType<Filter> & { readonly shape: Readonly<Record<Field, z.ZodType>> },
   labels: FilterLabels<Field>,

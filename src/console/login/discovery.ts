@@ -57,7 +57,7 @@ export const createDiscovery = ({
   const kept = createKeptFetch({ fetch: read, now, cooldownMs });
 
   return {
-    /** @returns For a log why there is none. Never rejects. */
+    /** @returns The document; or, as a text for the log, why there is none. Never rejects. */
     find: async (): Promise<Discovered | string> => {
       if (kept.isOlderThan(maxAgeMs)) await kept.refresh();
       return kept.value() ?? kept.failure() ?? 'it was not asked yet';

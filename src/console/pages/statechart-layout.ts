@@ -24,7 +24,7 @@ const margin = 12;
 /** Between a line and its label. */
 const beside = 6;
 
-/** Of bold text of 11 and 14 pixels; most fonts are narrower. */
+/** Widths in pixels of bold text of 11 and 14 pixels. Most fonts are narrower. */
 const labelWidth = (text: string): number => 6.6 * text.length;
 const nameWidth = (text: string): number => 8.6 * text.length + 2 * margin;
 /** Between the arrows at one side of a state, where there are not too many. */
@@ -158,7 +158,7 @@ const known = new Map<string, ReturnType<typeof layOutOnPage>>();
 const maxKnown = 100;
 
 /**
- * @param sizeOf Of a state with a chart inside of it. Default: room for the name.
+ * @param sizeOf The size of a state that contains a chart. Default: room for the name.
  * @param linesOf The label of an arrow, line by line.
  */
 export const layOutChart = (

@@ -37,7 +37,7 @@ export interface Statechart {
 export const wayOf = (from: string, to: string, isExpiry: boolean): string =>
   `${from} ${to}${isExpiry ? ' expired' : ''}`;
 
-/** Of any machine. */
+/** A state node of any machine. */
 type Node = AnyStateMachine['root'];
 
 /** The name of the delay, of the activity or of the event. */
@@ -146,7 +146,8 @@ export interface Path {
 }
 
 /**
- * @param timeoutMs Of each attempt, where it is known. A device can end one with the same faults.
+ * @param timeoutMs The timeout of each attempt, where it is known: it tells an expired attempt from
+ *   one that a device has ended with the same fault.
  */
 export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
   const ways = new Map<string, Taken>();
