@@ -5,7 +5,7 @@ import type { OperationNode } from './nodes.ts';
 export interface DescribedPart {
   readonly tag: {
     readonly name: string;
-    /** As its heading in the reference. */
+    /** The heading of the part in the reference. */
     readonly 'x-displayName': string;
     readonly description: string;
   };

@@ -13,7 +13,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isLoopbackAddress, isLoopbackHost } from '../../../packages/protocol/src/loopback.ts';
 import { kindOfAddress } from './addresses.ts';
 
-/** As `dns.lookup` with `all: true`. */
+/** Finds the addresses of a host name. Its form is that of `dns.lookup` with `all: true`. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,

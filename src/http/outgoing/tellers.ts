@@ -10,7 +10,7 @@ import type { PostResult } from './post.ts';
  */
 export interface WorkflowMessage {
   readonly apId: string;
-  /** Of a chart of one's own: its name. */
+  /** The name of the application's own chart; undefined for a signature process. */
   readonly workflow?: string | undefined;
   /** `told`: the definition of the process names the address that hears of its failure. */
   readonly what:
@@ -18,12 +18,12 @@ export interface WorkflowMessage {
     | ('step' | 'revoked' | 'end' | 'told');
   readonly title?: string | undefined;
   readonly step?: string | undefined;
-  /** Of the signer in the step, and the name of that person. */
+  /** The key of the signer in the step; `name` is the name of that person. */
   readonly key?: string | undefined;
   readonly name?: string | undefined;
   /** Whose page the message links to. The link itself is made when the message is sent. */
   readonly signer?: { readonly instance: string; readonly linkVersion: number } | undefined;
-  /** Of the step, or of the instance. */
+  /** The state of the step, or of the instance. */
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
   readonly code?: number | undefined;
