@@ -327,9 +327,9 @@ export const launch = async (
     embeddedRedis: redis.embedded,
     /** A link that logs in to the console once. Only with the embedded Redis. */
     consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
-    /** What parts tell. Likewise. */
+    /** What parts print at the start. Only with the embedded Redis. */
     greetings: redis.embedded ? ((await product.greetings().catch(withoutLink)) ?? []) : [],
-    /** Of the sandbox, and of parts. */
+    /** The numbers of the sandbox and those that parts add to it. */
     sandboxNumbers: partsOfProduct.flatMap(({ sandboxNumbers = [] }) => sandboxNumbers),
     /** Where people begin with parts. */
     entrances: product.entrances,

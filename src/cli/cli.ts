@@ -54,7 +54,9 @@ const commandTerm = (command: Command): string =>
     ),
   ].join(' ');
 
-/** For all commands but those that run the service. `watch` has its own. */
+/**
+ * Adds `--json` to all commands except those that run the service and those that have it already.
+ */
 const addJson = (command: Command): void => {
   for (const each of command.commands) {
     if (each.commands.length > 0) addJson(each);

@@ -130,7 +130,7 @@ interface Verdict {
   readonly words: string;
   readonly more: readonly Field[];
   readonly document: object;
-  /** Of a signature that did not verify. */
+  /** Why the signature did not verify; undefined when it did. */
   readonly problem?: string;
 }
 

@@ -21,6 +21,6 @@ const removedKeys: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** @param path As in an error, with numbers in its brackets. */
+/** @param path The path of the key as errors spell it, with numbers in its brackets. */
 export const describeUnknownKey = (path: string): string =>
   removedKeys.get(path.replace(/\[\d+\]/g, '[]')) ?? 'unknown key';
