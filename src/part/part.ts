@@ -50,11 +50,11 @@ export interface PartServices extends OtherServices {
 
 /** Where private keys are made and used, when that is not this process. */
 export interface KeyPlace {
-  /** @param waitMs How long a caller waits while the place is away. Default: as configured. */
+  /** @param waitMs The time that a caller waits while the place is away. Default: as configured. */
   vault(waitMs?: number): KeyVault;
-  /** Before a service needs the first key. @throws PartSetupError */
+  /** Called before a service needs the first key. @throws PartSetupError */
   open(): Promise<void>;
-  /** For `/readyz`. */
+  /** The checks of this place in `/readyz`. */
   readonly checks: readonly HealthCheck[];
   close(): Promise<void>;
 }

@@ -10,10 +10,10 @@ import {
 export class SignatureFailedError extends Error {
   override readonly name = 'SignatureFailedError';
   readonly id: string;
-  /** As in `_401`, without the underscore. Decide by it. */
+  /** The number of the Fault, 401 for `_401`. Programs decide by it. */
   readonly code: FaultCode;
   readonly reason: FaultReason;
-  /** For people. */
+  /** The cause in words, for people. */
   readonly detail: string;
 
   constructor(id: string, { code, detail }: Fault) {
