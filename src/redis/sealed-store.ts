@@ -63,7 +63,7 @@ export const createSealedStore = ({
   return {
     hashOf,
     keyOf,
-    /** For those that keep the id of a record and not its handle. */
+    /** The same for callers that keep the id of a record instead of its handle. */
     byId: {
       keyOf: keyAt,
       seal: (kind: string, id: string, value: unknown): Buffer => seal(`${kind} ${id}`, value),

@@ -33,7 +33,7 @@ export interface Prompt {
   readonly subscriber: Subscriber | undefined;
   readonly sscd: Sscd | undefined;
   readonly data: DataToBeSigned;
-  /** For the signed attributes: it binds the signature to this transaction and attempt. */
+  /** A signed attribute. It binds the signature to this transaction and attempt. */
   readonly nonce: Uint8Array;
   readonly language: string | undefined;
   /**
@@ -43,9 +43,9 @@ export interface Prompt {
   readonly promptedAt: number;
   readonly now: number;
   readonly deadline: number;
-  /** For a device that hands it on. */
+  /** The request as it was stored, for a device that passes it on to another service. */
   readonly request?: SignatureRequest;
-  /** For a device with an upstream: aborts when its answer no longer counts. */
+  /** Aborts when the answer no longer counts. For devices that ask an upstream. */
   readonly signal?: AbortSignal;
 }
 
@@ -135,6 +135,8 @@ export interface SigningDevice {
   /** @throws When something it depends on is broken; the job is then run again later. */
   prompt(prompt: Prompt): Promise<PromptResult>;
   receipt(prompt: ReceiptPrompt): Promise<ReceiptResult>;
-  /** Of a device that shows prompts until it is told: the attempt has ended, however it did. */
+  /**
+   * Tells a device that shows prompts until it is told that the attempt has ended, for any cause.
+   */
   withdraw?(attempt: Pick<Prompt, 'transactionId' | 'attempt' | 'msisdn'>): Promise<void>;
 }

@@ -158,7 +158,7 @@ async function beginAppendOnlyFile(
   return 'redis-server ended while it wrote its file';
 }
 
-/** For a predecessor to close its file. */
+/** The time that a predecessor has to close its file. */
 const leftoverTimeoutMs = 30_000;
 const stopTimeoutMs = 20_000;
 const readyIntervalMs = 10;

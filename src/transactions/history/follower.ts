@@ -47,7 +47,7 @@ export interface Followed<At extends EventPosition> {
   readonly oldest?: () => number;
 }
 
-/** How often events are read before what they tell is handled. */
+/** The most reads of events before the transactions that they name are handled. */
 const maxReads = 24;
 /** The pause between two reads, so that accepting and signing go first. */
 const pauseMs = 3;

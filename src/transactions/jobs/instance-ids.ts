@@ -29,7 +29,7 @@ export const instanceIdOf = (apId: string, name: string, id: string): string =>
 export const isInstanceOf = (instanceId: string, name: string): boolean =>
   instanceId.startsWith(`${name}${separator}`, tenantLength + 1);
 
-/** How the ids of all instances of an application begin. */
+/** The text with which the ids of all instances of an application begin. */
 export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
 
 /** Stands for the application of an instance, as far as its id is believed. */
