@@ -4,7 +4,7 @@ import { type CertificateFields, readCertificate } from './certificate-fields.ts
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * From a signer's certificate up to one that is trusted.
+ * Builds and checks the path from a signer's certificate up to one that is trusted.
  *
  * The danger is two parsers that see two certificates in the same bytes: OpenSSL, which checks
  * signatures, accepts BER, and PEM anywhere in the input. So a certificate counts only if OpenSSL

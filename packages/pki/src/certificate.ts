@@ -58,7 +58,7 @@ export const yearsAfter = (instant: Date, years: number): Date => {
   return later;
 };
 
-/** How long certificates last, in years. */
+/** The validity of certificates, in years. */
 export const lifetimes = { root: 20, issuing: 10, service: 10, user: 3 } as const;
 
 /** 128 bits, positive, never shorter: the first bit is 0 and the second 1. */

@@ -27,7 +27,7 @@ const recordName = 'revoked';
 const maxAgeMs = 1000;
 
 const entrySchema = z.object({
-  /** Of the certificate. */
+  /** The name of the certificate's record. */
   record: z.string(),
   reason: z.enum(revocationReasons),
   at: z.number(),

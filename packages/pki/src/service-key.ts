@@ -99,7 +99,7 @@ export const listMasterKeys = async (
     .map(([id, slot]) => ({ id, since: slotSchema.parse(JSON.parse(slot)).since }))
     .toSorted((one, other) => one.since - other.since);
 
-/** From now on `added` opens the service, too. Safe to call again. */
+/** Lets the master key `added` open the service, too. Safe to call again. */
 export const addMasterKey = async (
   slots: KeySlots,
   serviceKey: Uint8Array,
@@ -112,14 +112,14 @@ export const addMasterKey = async (
 
 /**
  * No other master key opens the service any more.
- * @returns How many did.
+ * @returns The number of other master keys that were removed.
  * @throws OtherMasterKeyError
  */
 export const removeOtherMasterKeys = async (
   slots: KeySlots,
   masterKey: Uint8Array,
 ): Promise<number> => {
-  // Never the last one that somebody has.
+  // Without a slot for `masterKey`, the removal would take the last key that opens the service.
   if ((await openServiceKey(slots, masterKey)) === undefined) return 0;
   const others = (await listMasterKeys(slots))
     .map(({ id }) => id)

@@ -52,7 +52,7 @@ type VerificationFailure =
   | PathFailure;
 
 interface Signer {
-  /** Of the subject, `MIDCHE…`; not the certificate's own number. */
+  /** The serialNumber of the subject, `MIDCHE…`; not the number of the certificate. */
   readonly serialNumber: string;
   readonly commonName: string;
   /** DER. */
@@ -63,7 +63,7 @@ export type Verification =
   | {
       readonly ok: true;
       readonly signer: Signer;
-      /** Of the signed attributes (PKCS #9 randomNonce); undefined where there is none. */
+      /** The signed attribute randomNonce (PKCS #9); undefined where there is none. */
       readonly nonce: Uint8Array | undefined;
       /** When the signature existed, by a time stamp in it that was verified. */
       readonly timeStamp: Date | undefined;
