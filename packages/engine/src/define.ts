@@ -18,7 +18,7 @@ import type { InstanceRecord } from './record.ts';
 import { type AnyEvent, type Checked, checkBy, checkEvent, type StandardSchema } from './schema.ts';
 import { decode } from './values.ts';
 
-/** Of names. Two dashes in a row are for the ids of instances. */
+/** The pattern of names. Two dashes in a row are kept for the ids of instances. */
 export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
 
 /** Retries and timeouts of an activity. Durations are in milliseconds. */

@@ -18,7 +18,7 @@ export interface ValidateIdTokenOptions {
   readonly accessTokenHashOptional?: boolean;
   /** Default RS256. `none`, HS* and unknown algorithms are never accepted, even if listed. */
   readonly algorithms?: readonly string[];
-  /** How far the clocks may be apart, in seconds. From 0 to 300, default 5. */
+  /** The most seconds that the clocks may differ, from 0 to 300. Default 5. */
   readonly clockToleranceSeconds?: number;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;

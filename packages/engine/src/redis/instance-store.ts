@@ -401,7 +401,10 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const kind = answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
       return { kind, parts: division.parts };
     },
-    /** Holds tries until the given time. @returns For each whether it was still held. */
+    /**
+     * Holds tries until the given time.
+     * @returns Whether each was still held, in the same order.
+     */
     renew: async (tries: readonly HeldTry[], until: number): Promise<readonly boolean[]> => {
       const wanted: boolean[] = [];
       for (let from = 0; from < tries.length; from += maxRenewed) {
