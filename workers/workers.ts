@@ -38,7 +38,7 @@ import { createUpstreams } from './upstreams.ts';
 
 type TellEnd = NonNullable<TurnOptions['tellEnd']>;
 
-/** How every worker of a shard runs. */
+/** What the workers of one shard run with. */
 export interface WorkOfShard {
   readonly shard: Shard;
   readonly connection: RedisClient;
