@@ -23,11 +23,11 @@ import { activationMac, deriverOf, hashOf, newRecoveryCode, recoveryHash } from 
 export interface Enrolled {
   readonly kind: 'enrolled';
   readonly phone: Pick<Phone, 'id' | 'msisdn'>;
-  /** For the cookie. Only its hash is stored. */
+  /** The value of the cookie. Only its hash is stored. */
   readonly secret: string;
   /** DER. */
   readonly certificate: Uint8Array;
-  /** With a PIN. Shown once. */
+  /** Shown once. Undefined for a phone with a passkey. */
   readonly pin?: { readonly share: string; readonly recoveryCode: string };
 }
 

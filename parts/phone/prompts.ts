@@ -26,7 +26,7 @@ const promptSchema = z.object({
   /** Milliseconds since the epoch, by the clock of Redis. */
   promptedAt: z.number(),
   deadline: z.number(),
-  /** Of a receipt: names the activity that is told what the person does. */
+  /** The activity that gets the person's answer to a receipt; undefined for a signature. */
   answerTo: z.string().optional(),
 });
 
@@ -73,7 +73,10 @@ const toldField = 'told';
 
 export const toldKey = (prefix: string): string => `${prefix}:phones:told`;
 
-/** @param fields Of an entry of the stream. @returns Undefined for what is not of this room. */
+/**
+ * @param fields The fields of a stream's entry.
+ * @returns Undefined for an entry of another format.
+ */
 export const readTold = ([, text = '']: readonly string[]): Told | undefined => {
   try {
     return toldSchema.safeParse(JSON.parse(text)).data;

@@ -49,7 +49,7 @@ const recordBytes = 4096;
 const lastRecord = Buffer.of(2);
 /** A push service accepts at most a day (RFC 8292 section 2). */
 const tokenSeconds = 43_200;
-/** How long a push service keeps the news of another phone for a device that is off. */
+/** The time that a push service keeps the news of another phone for a device that is off. */
 const enrolledMs = 7 * 86_400_000;
 
 /** @throws When the browser's key is no point of P-256. */

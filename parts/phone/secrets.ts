@@ -7,7 +7,7 @@ export const hashOf = (secret: string | Uint8Array): string => hash('sha256', se
 
 /**
  * The key under which a browser authenticates its enrolment.
- * @param secret Of the code, 16 bytes.
+ * @param secret The secret in the code, 16 bytes.
  */
 export const activationKey = (secret: Uint8Array): Buffer =>
   deriveKey(secret, 'paraph phone activation');
@@ -78,7 +78,7 @@ export const createPhoneCookies = (serviceKey: Uint8Array) => {
     /** A challenge for one purpose, the same each time. 32 bytes, base64url. */
     challengeFor: (purpose: string): string =>
       createHmac('sha256', key).update(`challenge ${purpose}`).digest('base64url'),
-    /** For names of limits, which must not show addresses. */
+    /** A keyed hash as the name of a limit, which must not show addresses. Base64url. */
     nameOf: (text: string): string =>
       createHmac('sha256', key).update(`limit ${text}`).digest('base64url'),
   };

@@ -16,7 +16,7 @@ import { addressOf, assetResponse, workerScript } from './shell-assets.ts';
 import { offlinePage, phoneWords, shellPage } from './shell-page.ts';
 
 export interface ShellOptions {
-  /** How the pages of this service look. Asked at the first request. */
+  /** Gives the look of the pages of this service. Called at the first request. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
   /** In a sandbox, digits of the number that any browser may take. */
   readonly ownNumber: string | undefined;

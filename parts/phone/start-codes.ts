@@ -26,7 +26,7 @@ type ReadCode = JoiningDevice['login'];
 type Start = ReadCode['start'];
 
 const slotMs = 3000;
-/** How long a code counts. To unlock a phone and to follow the link takes some seconds. */
+/** The slots that a code is valid for: to unlock a phone and follow the link takes seconds. */
 const lifeSlots: Readonly<Record<Start, number>> = { qr: 5, device: 20 };
 
 const macBytes = 16;

@@ -13,7 +13,7 @@ import type {
 import { isPhone, type PhoneShapes } from './configuration.ts';
 import { createPhones, type PhoneNumber } from './phones.ts';
 
-/** Of the sandbox: everybody may enrol a phone for it. Without a plus. */
+/** The number of the sandbox for which everybody may enrol a phone. Digits without plus. */
 export const sandboxPhoneNumber = '41700092600';
 
 /** Before anybody has enrolled. */

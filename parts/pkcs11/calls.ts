@@ -47,7 +47,7 @@ export type TokenValue = JWK | Uint8Array | undefined;
  */
 export interface TokenFailure {
   readonly kind: 'result' | 'no-key' | 'no-token' | 'package' | 'library';
-  /** For the log. */
+  /** What the log says of the failure. */
   readonly says: string;
   readonly code?: number;
 }

@@ -37,7 +37,7 @@ const checkOf = (token: Pick<Token, 'trouble'>): KeyPlace['checks'][number] => (
   }),
 });
 
-/** @param threadFile As of `createToken`. */
+/** @param threadFile The same as for `createToken`. */
 export const openToken = (
   {
     settings: { custody },

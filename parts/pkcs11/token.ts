@@ -27,7 +27,7 @@ import { pinErrors, refusals } from './pkcs11.ts';
 
 export interface TokenSettings extends TokenPlace {
   readonly threads: number;
-  /** For a call, and for one that waits while the token is away. */
+  /** The timeout of a call, also while it waits for a token that is away. */
   readonly timeoutSeconds: number;
 }
 
@@ -47,7 +47,7 @@ export class TokenRefusedError extends Error {
 
 export interface Token {
   /**
-   * @param waitMs For a token that is away. Default: `timeoutSeconds`.
+   * @param waitMs The time to wait for a token that is away. Default: `timeoutSeconds`.
    * @throws TokenAwayError or TokenRefusedError.
    */
   call(call: Exclude<TokenCall, { readonly kind: 'open' }>, waitMs?: number): Promise<TokenValue>;
@@ -103,7 +103,7 @@ const steadyMs = 1000;
 const firstMissMs = 5000;
 const longestMissMs = 30_000;
 const maxMisses = 1000;
-/** For calls that are under way at the end. */
+/** The time that threads have to end when the token is closed. */
 const closeMs = 1000;
 
 const silent = 'it does not answer';
@@ -158,7 +158,7 @@ export const createToken = ({
     result(waiting);
   };
 
-  /** From now on. */
+  /** Rejects the call when it has not ended this many milliseconds from now. */
   const limit = (waiting: Waiting, ms: number): void => {
     if (waiting.isOver) return;
     clearTimeout(waiting.timer);
@@ -198,7 +198,7 @@ export const createToken = ({
   };
 
   let isDispatching = false;
-  /** With all the calls that are made in this moment. */
+  /** Sends the queue at the end of this turn, together with other calls that are made in it. */
   const dispatch = (): void => {
     if (isDispatching) return;
     isDispatching = true;
