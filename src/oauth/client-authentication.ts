@@ -168,7 +168,10 @@ export const createSecretCheck = (
 
   const decoysOfTenants = new WeakMap<Tenant, ReturnType<typeof decoysLike>[]>();
 
-  /** Like each secret of the tenant; each push asks, so they are made once. */
+  /**
+   * Stand-ins that cost what the tenant's secrets cost. Each push needs them, so they are made
+   * once.
+   */
   const decoysOf = (tenant: Tenant): ReturnType<typeof decoysLike>[] => {
     const known = decoysOfTenants.get(tenant);
     if (known !== undefined) return known;

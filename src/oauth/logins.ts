@@ -2,7 +2,7 @@
  * Logins, with and without a browser. Each is one transaction of the signature workflow, for an
  * application provider that exists inside this service only. At its end the signature is verified
  * again: over the text of this login, up to our root, by the right number. So write access to the
- * queue is not enough to log in as somebody.
+ * queue is not enough to log in as another person.
  */
 import { hash } from 'node:crypto';
 import { createBoundedCache } from '../../packages/pki/src/bounded-cache.ts';

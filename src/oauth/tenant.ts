@@ -21,7 +21,7 @@ export interface Tenant {
   readonly store: SealedStore;
   /** `sub` of an account at a client. */
   readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
-  /** The secrets of a client that count at the moment; none of nobody, after the same work. */
+  /** The valid secrets of a client. For no client the list is empty, after the same work. */
   secretsOf(client: OauthClient | undefined): Promise<ClientSecrets>;
   /** The library's provider with the current keys: ask for it at each use. */
   provider(): Promise<Provider>;
@@ -37,7 +37,7 @@ export interface Tenants {
   readonly all: readonly Tenant[];
   readonly main: Tenant;
   find(id: string): Tenant | undefined;
-  /** By the id in the path; the first tenant has one address only, which has none. */
+  /** Finds a tenant by the id in its path. Undefined is the first tenant, whose path has no id. */
   at(id: string | undefined): Tenant | undefined;
   findByIssuer(issuer: string): Tenant | undefined;
 }

@@ -178,6 +178,6 @@ export const codeFor = (key: Uint8Array, reference: string): string =>
     createHmac('sha256', key).update(`code ${reference}`).digest().readUIntBE(0, 6) % 10 ** digits,
   ).padStart(digits, '0');
 
-/** In constant time. Spaces between digits are allowed. */
+/** Compares a typed password in constant time. Spaces between digits are allowed. */
 export const isCode = (key: Uint8Array, reference: string, typed: string): boolean =>
   isEqual(typed.replaceAll(/\s/g, ''), codeFor(key, reference));

@@ -79,7 +79,7 @@ const scopeWord = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 /** A SHA-256 in base64url: of a verifier or of a key. */
 const sha256Text = /^[A-Za-z0-9_-]{43}$/;
-/** What no phone can show. */
+/** Characters that no phone can show. */
 export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** Parameters that need an ID token, as the library sees it. */
@@ -217,7 +217,7 @@ const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
 };
 
 /**
- * Languages that the pages do not have are no error (OpenID Connect Core 3.1.2.1). POSIX writes
+ * Languages that the pages do not have are not an error (OpenID Connect Core 3.1.2.1). POSIX writes
  * `de_CH`, and programs pass that on.
  */
 const readLocales = (parameters: Parameters, client: OauthClient): Read => {
