@@ -9,7 +9,7 @@ import type { NumberOwners } from './operators/number-owners.ts';
 import type { Role } from './operators/operator.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
-/** A group of the navigation. One that has a single section for somebody is a link to it. */
+/** A group of the navigation. If a user may see only one of its sections, it is a link to it. */
 export type Group = 'Overview' | 'Transactions' | 'Workflows' | 'Service' | 'People';
 
 /** An entry of the navigation. */
@@ -59,7 +59,7 @@ export interface SecretPart {
    * @param owners The {@link NumberOwners} of all parts.
    */
   routes?(deps: AdminApiDeps, owners: readonly NumberOwners[]): Hono<ConsoleEnvironment>;
-  /** What it keeps for the owner of a number. */
+  /** The data that the part keeps for the owner of a number. */
   readonly owners?: NumberOwners;
 }
 

@@ -141,7 +141,7 @@ export interface Path {
   /** Attempts that took a way, and the faults that they ended with; none where a chart has none. */
   readonly ways: ReadonlyMap<string, Taken>;
   readonly here: string | undefined;
-  /** In the chart inside a state. `title`: of its region. */
+  /** The path in the chart inside a state; `title` is the title of its region. */
   readonly inner?: (state: string, title?: string) => Path;
 }
 
