@@ -68,7 +68,8 @@ export interface Chart {
   /** The part that stands for a child that a step has made. */
   madePart(logic: unknown): { readonly part: Part; readonly origin: Origin } | undefined;
   /**
-   * @returns The name of an action that is no builtin of XState, and its origin if a step made it.
+   * @returns The name of an action that is not a builtin of XState, and its origin if a step made
+   *   it.
    */
   nameAction(
     type: string,

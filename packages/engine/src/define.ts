@@ -37,7 +37,7 @@ export interface ActivityPolicy {
   readonly timeoutMs?: number;
   /** Time for which a turn waits for the answer of a try before its job sleeps. Default 20. */
   readonly turnWaitsMs?: (input: unknown, instance: InstanceInHand) => number;
-  /** Decides when a try may begin. Waiting is no failure. */
+  /** Decides when a try may begin. Waiting is not a failure. */
   readonly gate?: Gate;
   /**
    * The state is stored before a try begins, because the answer may also come as an event from
@@ -219,7 +219,7 @@ export class InputError extends Error {
 export const isInputError = (error: unknown): error is InputError =>
   error instanceof Error && error.name === 'InputError';
 
-/** The data of a job as the engine got it. Values that are no plain JSON were stored as marks. */
+/** The data of a job as the engine got it. Values that are not plain JSON were stored as marks. */
 export const readData = (data: unknown): unknown => {
   try {
     return decode(data, () => undefined);

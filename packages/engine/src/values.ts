@@ -37,7 +37,7 @@ export interface ActorName {
   readonly session: number;
   readonly id: string;
 }
-/** Returns undefined for a value that is no ref of the same instance. */
+/** Returns undefined for a value that is not a ref of the same instance. */
 export type ActorIn = (value: object) => ActorName | undefined;
 export type RefOf = (actor: ActorName) => unknown;
 

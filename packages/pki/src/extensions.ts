@@ -76,7 +76,7 @@ export interface Pointers {
 const address = (url: string): Buffer =>
   encode(tags.contextPrimitive(6), Buffer.from(url, 'ascii'));
 
-/** None without pointers. */
+/** The extensions that name the addresses. Empty without addresses. */
 export const pointerExtensions = (pointers: Pointers | undefined): readonly Buffer[] =>
   pointers === undefined
     ? []

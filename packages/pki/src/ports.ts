@@ -29,14 +29,15 @@ export interface MadeKey {
 export interface KeyVault {
   /**
    * @param name The name of the record that will hold the key.
-   * @throws When it cannot be made now, or not there: {@link KeyTypeError}.
+   * @throws An error when the key cannot be made now; {@link KeyTypeError} when this vault cannot
+   *   make the type.
    */
   make(name: string, type: KeyType): Promise<MadeKey>;
   /**
-   * Also while the key is out of reach.
+   * Opens a key. It works also while the key is out of reach.
    *
    * @param kept `kept` of a {@link MadeKey}, as parsed from JSON.
-   * @throws When it is nothing that a vault has made.
+   * @throws An error when `kept` does not come from a vault.
    */
   open(kept: unknown): PrivateKey;
   /**

@@ -60,9 +60,9 @@ export const createRevocations = ({
   const entries = new Map<string, Entry>();
   /** Field → when it was allowed. */
   const marks = new Map<string, number>();
-  /** By record without version: the last version that is allowed. */
+  /** The last version that is allowed, by the name of the record without version. */
   const lastAllowed = new Map<string, { readonly version: number; readonly at: number }>();
-  /** By record without version: the last version that is revoked. */
+  /** The last version that is revoked, by the name of the record without version. */
   const lastRevoked = new Map<string, { readonly version: number; readonly reason: string }>();
   let listed: readonly RevokedSerial[] = [];
   let readAt = Number.NEGATIVE_INFINITY;

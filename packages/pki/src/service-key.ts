@@ -42,7 +42,7 @@ const toSlot = async (
   return JSON.stringify({ since, sealed });
 };
 
-/** The master key is none of those that open the service. The message is written for operators. */
+/** The master key does not open the service. The message is written for operators. */
 export class OtherMasterKeyError extends Error {}
 
 /**
@@ -66,9 +66,9 @@ export const openServiceKey = async (
 };
 
 /**
- * The service key, which is made where there is none.
+ * Opens the service key. In a new store it is made first.
  *
- * @param first What becomes the service key; undefined for a new one.
+ * @param first The bytes of a service key that is made; undefined for random ones.
  * @throws OtherMasterKeyError
  */
 export const ensureServiceKey = async (

@@ -246,7 +246,7 @@ const maxRenewed = 1000;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number) => {
-  /** The key of the held tries. It is no key of a job, because ids of jobs have no colon. */
+  /** The key of the held tries. It is not a key of a job, because ids of jobs have no colon. */
   const heldKey = queue.toKey('tries:held');
   const memberOf = ({ id, name }: HeldTry): string => `${id} ${name}`;
   const wake = async (id: string): Promise<boolean> => {
