@@ -58,7 +58,7 @@ export interface Answered {
   readonly exchange: Exchange;
 }
 
-/** A member of an answer; empty when it is no text. */
+/** A member of an answer; empty when it is not a text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const timeoutMs = 10_000;

@@ -85,8 +85,8 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     },
 
     /**
-     * The number has a new owner, who has none of the phones of the former one, and whom no
-     * invitation of the former one reaches. @param msisdn Digits.
+     * Removes all phones and the invitation of a number that has a new owner.
+     * @param msisdn Digits.
      */
     forgetOwner: async (msisdn: string): Promise<void> => {
       const number = await phones.read(msisdn);

@@ -35,7 +35,7 @@ const greeting = encoder.encode(`retry: ${retryMs}\n\n`);
 export type Connections = ReturnType<typeof createConnections>;
 
 export const createConnections = (options: {
-  /** Asked once, for where the stream ends. */
+  /** The connection on which the end of the stream is read once. */
   readonly redis: RedisClient;
   /** The stream is read on a duplicate of this connection. */
   readonly blocking: RedisClient;

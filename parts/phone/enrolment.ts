@@ -33,7 +33,7 @@ export interface Enrolled {
 
 /**
  * code      The code is unknown, used, expired, or does not authenticate this request.
- * request   It is no request of a P-256 key that has signed it.
+ * request   It is not a request of a P-256 key that has signed it.
  * gate      The passkey does not prove that its user was verified.
  * too-many  The number has as many phones as it may have.
  */
@@ -48,7 +48,7 @@ export const certificateFacts = (
   serial: new X509Certificate(certificate).serialNumber.toLowerCase(),
 });
 
-/** Whose key it is, for the custody. */
+/** The owner of a phone's key, in the form of the custody. */
 export const keyOwnerOf = ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>) =>
   ({ msisdn, sscdId: `phone-${id}`, algorithm: 'EC' }) as const;
 

@@ -56,7 +56,7 @@ export interface PhoneRoutesOptions extends PageRequestsOptions {
   readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentResult>;
   /** Un-enrols a phone. */
   readonly remove: (phone: Phone) => Promise<void>;
-  /** Answers `unknown` also for a code that is none, of another browser, or too old. */
+  /** Answers `unknown` also for a code that is malformed, of another browser, or too old. */
   readonly join: (phone: JoiningPhone) => Promise<Joined>;
   /** The number's phones have changed. */
   readonly tellState: (msisdn: string) => Promise<void>;

@@ -36,7 +36,7 @@ export const activationMac = (
   gate: readonly string[],
 ): string => createHmac('sha256', key).update(request).update(gate.join(' ')).digest('base64url');
 
-/** Without I, L, O and U, which are read as something else. */
+/** The alphabet of codes, without I, L, O and U, which are read as something else. */
 const recoveryAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const recoveryGroups = 6;
 
@@ -51,7 +51,7 @@ export const newRecoveryCode = (bytes: Uint8Array): string =>
       .join(''),
   ).join('-');
 
-/** The same for all ways to type it. */
+/** The hash of a recovery code, the same for all ways to type it. */
 export const recoveryHash = (written: string): string =>
   hashOf(written.toUpperCase().replace(/[^0-9A-Z]/g, ''));
 

@@ -44,7 +44,7 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript;charset=UTF-8',
 };
 
-/** @returns Undefined for a name that is none of the files. */
+/** @returns Undefined for a name that no file has. */
 export const assetResponse = (asked: string, name: string): Response | undefined => {
   const content = name === worker ? undefined : contents.get(name);
   if (content === undefined) return undefined;

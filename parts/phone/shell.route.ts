@@ -1,7 +1,7 @@
 /**
- * The page of the phone and its files. It is the same for everybody: who the browser belongs to
- * says the cookie, to the API alone. No address of it has anything secret, because the activation
- * code is in the fragment, which browsers do not send.
+ * The page of the phone and its files. It is the same for everybody: only the API reads the cookie,
+ * which says to whom the browser belongs. No address of it has anything secret, because the
+ * activation code is in the fragment, which browsers do not send.
  *
  * The policy is stricter than that of other pages: scripts can only be files of this origin, and no
  * text can become a script or HTML (Trusted Types), because a script on this origin could sign.
