@@ -91,7 +91,7 @@ const withHelpAsOption = (program: Command, args: readonly string[]): readonly s
   return args;
 };
 
-/** In the groups and the order of `--help`. */
+/** The commands, in the groups and the order of `--help`. */
 const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Run the service:': [addServe],
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],

@@ -1,7 +1,7 @@
 /** Examples at the end of a command's `--help`. */
 import type { Command } from 'commander';
 
-/** By command, without `paraph` and the command. */
+/** Examples by command, each without `paraph` and the command. */
 type Examples = Readonly<Record<string, readonly string[]>>;
 
 const examples: Examples = {

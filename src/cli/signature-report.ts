@@ -92,7 +92,7 @@ const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] 
   ['MSSP_TransID', msspTransId],
 ];
 
-/** A one-time password was sent, which is no signature. */
+/** A one-time password was sent, which is not a signature. */
 const reportDelivery = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
   const title = paletteFor(context.stdout, context).green('Delivered; this is not a signature.');
   const fields = [

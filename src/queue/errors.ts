@@ -59,7 +59,7 @@ export class InvalidRequestError extends Error implements RequestObjection {
  */
 export type Unsettled = 'timeout' | 'unknown' | 'closed';
 
-/** There is no result to give: nothing is said about how the transaction ends. */
+/** No result can be given now. The transaction may still end in any way. */
 export class NoResultError extends Error {
   override readonly name = 'NoResultError';
   readonly id: string;

@@ -1,7 +1,7 @@
 /**
  * Records that are found by a secret handle: codes, tokens, sessions, links, open logins.
  *
- * Read access to Redis must not be enough to log in as somebody. A record is therefore found under
+ * Read access to Redis must not be enough to log in as a user. A record is therefore found under
  * a keyed hash of its handle, its id, and its content is sealed (pki/sealed-json.ts). Kind and id
  * are authenticated with it, so records cannot be exchanged.
  *

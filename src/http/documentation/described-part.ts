@@ -9,8 +9,8 @@ export interface DescribedPart {
     readonly 'x-displayName': string;
     readonly description: string;
   };
-  /** By path and method. */
+  /** The operations of the part, by path and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
-  /** Those with a name become components. */
+  /** The schemas of the part. Those with a name become components. */
   readonly schemas: readonly z.ZodType[];
 }

@@ -20,7 +20,7 @@ export interface SchemaNode {
 }
 
 interface Body {
-  /** By media type. */
+  /** The content, by media type. */
   readonly content: Readonly<
     Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>
   >;

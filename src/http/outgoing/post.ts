@@ -108,7 +108,7 @@ const bodyOf = (
   ...(isTooLong ? { rest: 'too-long' } : !complete && { rest: 'cut-off' }),
 });
 
-/** Without the brackets of an IPv6 address and the dot of an absolute name. */
+/** The host name without the brackets of an IPv6 address and the dot of an absolute name. */
 const plainHost = (hostname: string): string =>
   hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 

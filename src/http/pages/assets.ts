@@ -18,7 +18,7 @@ export interface PageFrame {
   readonly branding: Branding;
   /** Where the files of the pages are, without a slash at its end: `/oidc`. */
   readonly path: string;
-  /** Who asks the person for something. */
+  /** The name of the party that asks the person for something. */
   readonly clientName?: string;
 }
 
@@ -29,7 +29,7 @@ const icon = ({ color }: Branding): string =>
 const yearSeconds = 31_536_000;
 
 export interface Asked {
-  /** Without the question mark. */
+  /** The query of the address, without the question mark. */
   readonly query: string;
   readonly ifNoneMatch: string | undefined;
 }

@@ -213,7 +213,7 @@ function spawnGuard(
     // Not our environment, which may hold the master key.
     { detached: true, cwd: directory, env: { LC_ALL: 'C' } },
   );
-  // A reader that is gone is no error.
+  // A reader that is gone is not an error.
   guard.stdin.on('error', () => undefined);
   return guard;
 }
