@@ -97,7 +97,7 @@ const subjectOf = (assertion: string): string | undefined => {
   }
 };
 
-/** Where clients authenticate, below the issuer. An assertion may be meant for any of them. */
+/** The paths below the issuer at which clients authenticate. An assertion may name any of them. */
 export const authenticatedPaths = (
   extensions: readonly Pick<OpenedExtension, 'endpoints'>[] = [],
 ): readonly string[] => [

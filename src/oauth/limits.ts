@@ -155,7 +155,7 @@ export const createLimits = ({
       );
     },
     shutOutWait: ({ caller }: Source): number => outSeconds(caller),
-    /** Until secrets of this client are compared again for this address. */
+    /** Seconds until secrets of this client are compared again for this address; 0 is now. */
     barredWait: (address: Source, tenant: TenantName, clientId: string): number =>
       outSeconds(everybodyKeyOf(address)) ||
       outSeconds(sharedKeyOf(address, nameOfClient(tenant, clientId))),

@@ -29,7 +29,7 @@ export interface OauthEntry {
   readonly code?: string | undefined;
   /** A fixed text of ours: it may name a parameter, and holds nothing that the caller has sent. */
   readonly description?: string | undefined;
-  /** Also in error_description: what a caller quotes to support. */
+  /** The trace that error_description has, too; a caller quotes it to support. */
   readonly trace?: string | undefined;
   readonly fault?: number | undefined;
   readonly grantType?: string | undefined;

@@ -39,7 +39,9 @@ export interface LoginRequest {
   readonly sessionCode: string;
   /** Two digits, for clients with number matching. */
   readonly matchNumber: string | undefined;
-  /** The same reference and instant again is the same transaction, not a second prompt. */
+  /**
+   * Names the login. The same reference and instant give the same transaction, not a new prompt.
+   */
   readonly reference: string;
   /** Milliseconds since the epoch. */
   readonly begunAt: number;

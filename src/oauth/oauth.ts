@@ -40,7 +40,7 @@ export interface OauthOptions
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly serviceKey: Uint8Array;
-  /** Where the keys of ID tokens are made. */
+  /** The vault that makes the keys of ID tokens. */
   readonly vault: KeyVault;
   /** `ownerOf` of the key custody. */
   readonly ownerOf: OwnerOf;

@@ -75,7 +75,7 @@ export const sessionSecondsOf = (
 
 const order: Record<SigningKey['state'], number> = { signing: 0, published: 1, retiring: 2 };
 
-/** Where a tenant keeps its keys and the changes of its clients. */
+/** The place in Redis of a tenant's keys and of the changes of its clients. */
 export interface TenantStorage {
   readonly redis: RedisClient;
   readonly prefix: string;
@@ -92,13 +92,13 @@ export const createSigningKeys = ({
   settings,
   now,
 }: TenantStorage & {
-  /** Where the keys are made. Default: in this process. */
+  /** The vault that makes the keys. Default: in this process. */
   readonly vault?: KeyVault;
   readonly settings: Settings;
   readonly now: () => number;
 }) => {
   const { publishSeconds: usualPublishSeconds, keepSeconds } = settings.keys;
-  /** After the last signature with a key, its ID tokens can come back as hints for this long. */
+  /** Seconds after a key's last signature in which its ID tokens can come back as hints. */
   const hintSeconds = Math.max(
     keepSeconds,
     sessionSecondsOf(settings),
@@ -108,7 +108,7 @@ export const createSigningKeys = ({
   const hash = `${prefix}:oidc:${tenant}:keys`;
   const recordName = (field: string): string => `oidc:${tenant}:${field}`;
   const opened = new Map<string, OpenKey>();
-  /** Those that the vault can make. */
+  /** The types of keys that the vault can make. */
   const made = new Set<KeyType>(keyTypes);
 
   const offer = async (kty: KeyType, generation: number, signsFrom: number): Promise<void> => {

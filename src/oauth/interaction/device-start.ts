@@ -31,7 +31,7 @@ export interface ShownLogin {
 export interface DeviceStart {
   /** What a QR code says now: an address that the device opens. */
   forQr(login: ShownLogin): string;
-  /** Where the browser of the page goes, and the value of a `Set-Cookie` for it. */
+  /** The address to which the browser of the page goes, and the value of its `Set-Cookie`. */
   forDevice(login: ShownLogin): { readonly link: string; readonly cookie: string };
 }
 

@@ -71,7 +71,7 @@ const confirmed = (words: Words, msisdn: string): Html =>
 
 interface Asked {
   readonly forms: Html;
-  /** Where the link of the error leads. */
+  /** The id of the field to which the link of the error leads. */
   readonly fieldId: string | undefined;
 }
 

@@ -52,7 +52,7 @@ const originOf = (uri: string): string | undefined =>
 export const mayRead = (origin: string, client: OauthClient): boolean =>
   client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
 
-/** Without a known client, any client of the tenant may be meant. */
+/** The CORS headers of an answer. If the client is unknown, any client of the tenant counts. */
 const crossOriginHeaders = ({
   origin,
   tenant,
@@ -104,7 +104,7 @@ export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
     return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
   };
 
-  /** Also writes the audit entry. */
+  /** Makes the answer to a refused request, and writes the audit entry. */
   return (refusal: Refusal, asker: Asker): PushAnswer => {
     const { error, cause, text, ...wire } = wireErrorOf(refusal);
     const status = asker.challenge === undefined ? wire.status : 401;

@@ -203,7 +203,7 @@ export const readAcrValues = (text: string | undefined, client: OauthClient): Re
   return { value: known.length > 0 ? known.join(' ') : undefined };
 };
 
-/** To choose an account is to log in here: the page asks for the number. */
+/** Reads `prompt`. `select_account` is read as `login`, whose page asks for the number. */
 const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
   const text = parameters.get('prompt');
   if (text === undefined) return { value: undefined };
