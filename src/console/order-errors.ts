@@ -17,7 +17,7 @@ export interface OrderError {
   readonly message: string;
 }
 
-/** By the name that a notice has in the address of a page. */
+/** The errors of orders, by the name that a notice has in the address of a page. */
 export const orderErrors = {
   role: {
     status: 403,

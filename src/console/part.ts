@@ -47,7 +47,9 @@ export interface SecretRooms {
   /** Names of numbers in the audit log. */
   readonly numberName: NumberName;
   readonly custody: KeyCustody;
-  /** Where browsers reach the service; undefined where this process does not know it. */
+  /**
+   * The address at which browsers reach the service; undefined if this process does not know it.
+   */
   readonly publicUrl: () => Promise<string | undefined>;
 }
 

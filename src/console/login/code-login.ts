@@ -36,7 +36,7 @@ export interface LoginProvider {
   readonly issuer: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
-  /** Where the request is pushed to. Without it, the browser carries the request. */
+  /** The address to which the request is pushed. Without it, the browser carries the request. */
   readonly parEndpoint: string | undefined;
   readonly issuerOptional: boolean;
   readonly jwks: JwksCache;
