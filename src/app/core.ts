@@ -60,7 +60,7 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
-  /** Where the configuration file lies; without it, files beside it are not read. */
+  /** The directory of the configuration file; without it, files beside that file are not read. */
   readonly directory?: string | undefined;
   /** The parts of the product (parts/parts.ts). */
   readonly parts: readonly Part[];

@@ -48,7 +48,7 @@ import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
-  /** Where the API listens; undefined without one, like the link. */
+  /** The address of the API; undefined for a process without one. */
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
   greetings(): Promise<readonly (readonly string[])[]>;
@@ -331,7 +331,7 @@ export const launch = async (
     greetings: redis.embedded ? ((await product.greetings().catch(withoutLink)) ?? []) : [],
     /** The numbers of the sandbox and those that parts add to it. */
     sandboxNumbers: partsOfProduct.flatMap(({ sandboxNumbers = [] }) => sandboxNumbers),
-    /** Where people begin with parts. */
+    /** The pages of parts with which people begin. */
     entrances: product.entrances,
     /** Resolves when the product has stopped, with the exit code. */
     stopped,

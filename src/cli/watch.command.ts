@@ -165,7 +165,9 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
   const changes = listenForChanges(admin, context);
   let rows: readonly ShownRow[] = [];
   let overview: Overview | undefined;
-  /** Without changes, only the request for the overview notices it. */
+  /**
+   * Whether the service is away. While nothing changes, only the request for the overview tells.
+   */
   let isAway = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;

@@ -89,7 +89,7 @@ interface PartRooms<Shapes extends PartShapes> {
   readonly shards: readonly Shard[];
   /** The times for which ended transactions are kept. */
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
-  /** Where the configuration file lies; undefined for a command that reads no other files. */
+  /** The directory of the configuration file; undefined for a command that reads no other files. */
   readonly directory: string | undefined;
   /** The clock of Redis. */
   readonly now: () => number;
@@ -105,7 +105,7 @@ export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
   readonly revocationOf: KeyCustody['revocationOf'];
 }
 
-/** Before workers and API start, when Redis can be used. */
+/** What a part may use before workers and API start, once Redis can be used. */
 export interface StartRooms<Shapes extends PartShapes = PartShapes>
   extends Omit<PartRooms<Shapes>, 'shards' | 'answer'> {
   /** Closed by closeShards. */
@@ -126,7 +126,7 @@ export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends Par
   readonly telemetry: Telemetry | undefined;
 }
 
-/** The same, for jobs that run beside signatures, and may ask for some. */
+/** What a part may use for jobs that run beside signatures and may ask for signatures. */
 export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends WorkerRooms<Shapes> {
   readonly tellers: Tellers;
   readonly protocol: Protocol;
@@ -152,7 +152,7 @@ export interface OauthRooms<Shapes extends PartShapes = PartShapes>
   readonly blocking: RedisClient;
 }
 
-/** In a process with the API, on a connection that gives up soon. */
+/** What a part may use in a process with the API. Its connection to Redis gives up soon. */
 export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   extends PartRooms<Shapes>,
     Pick<OauthDeps, 'addressOf' | 'body'> {

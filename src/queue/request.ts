@@ -57,7 +57,7 @@ const names: readonly (readonly [wire: RegExp, input: string])[] = [
 const wrapper = 'MSS_SignatureReq.';
 const bound = /^(AdditionalServices\[\d+\]\.GeoFencingRequest\.)(\w+)/;
 
-/** In the caller's terms: most details begin with a path of the stored form. */
+/** The error in the caller's terms: most details begin with a path of the stored form. */
 const inOwnWords = (
   { code, detail }: Fault,
   { approval, geofencing }: SignatureInput,

@@ -50,7 +50,7 @@ export const createSealedStore = ({
 
   const keyAt = (kind: string, id: string): string => `${base}:${kind}:{${id}}`;
 
-  /** Where the record of a handle is: its key, and the place that its content is bound to. */
+  /** The key of the record of a handle, and the place to which its content is bound. */
   const placeOf = (
     kind: string,
     handle: string,

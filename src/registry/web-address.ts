@@ -41,7 +41,7 @@ export const isAppAddress = (text: string): boolean =>
   readUrl(text) !== undefined &&
   !text.includes('#');
 
-/** Where an app listens. RFC 8252 7.3 names these three, and no other name of this machine. */
+/** Whether an app may listen at this host. RFC 8252 7.3 allows three names of this machine. */
 export const isListeningApp = (hostname: string): boolean =>
   /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
 

@@ -72,7 +72,7 @@ export type PromptResult =
   | {
       readonly kind: 'awaiting';
       readonly askAgainAt?: number;
-      /** Where another service asks the person. */
+      /** The transaction at the other service that asks the person. */
       readonly upstream?: UpstreamTransaction;
       /**
        * That service did not answer, and the person may have been asked. The cause, for the log.
@@ -103,7 +103,7 @@ export type ReceiptPrompt = Omit<
   readonly message: string;
   /** Token of the activity that shows it, for an answer that comes later. */
   readonly answerTo: string;
-  /** Where the signature was made, if it was elsewhere. */
+  /** The transaction at the other service that made the signature; undefined if made here. */
   readonly upstream?: UpstreamTransaction | undefined;
 };
 

@@ -48,7 +48,7 @@ export interface OperationNode {
   >;
 }
 
-/** Where the schemas of a document lie, by their names. */
+/** The path in a document under which its schemas are, by their names. */
 export const schemaPath = '#/components/schemas/';
 
 export const ref = (schema: z.ZodType): SchemaNode => ({

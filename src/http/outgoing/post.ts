@@ -23,7 +23,7 @@ export type Resolve = (
 export interface PostOptions {
   /** Host names, as URLs spell them, whose internal addresses are allowed. */
   readonly allowedHosts: readonly string[];
-  /** Also allows this machine, without TLS too. */
+  /** Whether this machine is allowed, too, even without TLS. */
   readonly sandbox: boolean;
   readonly now: () => number;
   readonly timeoutMs?: number;
@@ -225,7 +225,7 @@ export const createPost = (options: PostOptions): Post => {
   };
 };
 
-/** To addresses of the configuration, and to those that applications write. */
+/** Makes a {@link Post} to addresses of the configuration, and one to those of applications. */
 export const createPosts = (
   options: PostOptions,
 ): { readonly post: Post; readonly postOutside: Post } => ({

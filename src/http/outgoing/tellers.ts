@@ -21,13 +21,13 @@ export interface WorkflowMessage {
   /** The key of the signer in the step; `name` is the name of that person. */
   readonly key?: string | undefined;
   readonly name?: string | undefined;
-  /** Whose page the message links to. The link itself is made when the message is sent. */
+  /** The signer to whose page the message links. The link is made when the message is sent. */
   readonly signer?: { readonly instance: string; readonly linkVersion: number } | undefined;
   /** The state of the step, or of the instance. */
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
   readonly code?: number | undefined;
-  /** Where it is posted to. Default: where callbacks of the application are. */
+  /** The address of the receiver. Default: that of the application's callbacks. */
   readonly url?: string | undefined;
 }
 
@@ -35,9 +35,9 @@ export interface WorkflowMessage {
 export type CallWebhook = (
   call: {
     readonly apId: string;
-    /** The same at each try. */
+    /** The id of the message, the same at each try. */
     readonly id: string;
-    /** Undefined: where callbacks of the application go. */
+    /** The address of the receiver; undefined is that of the application's callbacks. */
     readonly url: string | undefined;
     /** JSON. */
     readonly body: string;

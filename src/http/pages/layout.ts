@@ -19,7 +19,7 @@ export interface PageParts {
   /** The title of the window says so too. */
   readonly hasError?: boolean;
   readonly head?: Html;
-  /** In the footer; without it, that PINs are never entered on a website. */
+  /** The text of the footer. Default: that PINs are never entered on a website. */
   readonly safety?: string | undefined;
   readonly main: Html;
 }
