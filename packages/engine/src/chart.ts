@@ -352,7 +352,7 @@ export const createChart = (
   const inline = new Map<string, unknown>();
   const madeActions = new WeakMap<object, { readonly name: string; readonly origin: Origin }>();
   const watched = new Map<string, unknown>();
-  /** While something is made again: the name that is wanted, and what was made under it. */
+  /** Set while a part is made again: the name that is wanted, and what was made under it. */
   let wanted: Wish | undefined;
 
   const partFor = (logic: AnyActorLogic, part: string, where: string): Part => {

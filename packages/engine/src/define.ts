@@ -215,7 +215,7 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** Also true for an error of another copy of this package. */
+/** Whether it is an {@link InputError}, also one of another copy of this package. */
 export const isInputError = (error: unknown): error is InputError =>
   error instanceof Error && error.name === 'InputError';
 
@@ -318,7 +318,9 @@ export const defineWorkflow = <
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
   readonly events?: StandardSchema<AnyEvent>;
-  /** The same for charts that it invokes or spawns, by their names in the chart. Default: any. */
+  /**
+   * The schemas of events of charts that it invokes or spawns, by name in the chart. Default: any.
+   */
   readonly childEvents?: Readonly<Record<string, StandardSchema<AnyEvent>>>;
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];

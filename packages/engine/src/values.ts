@@ -26,7 +26,7 @@ class UnstorableError extends Error {
   }
 }
 
-/** Also true for an error of another copy of this package. */
+/** Whether it is an {@link UnstorableError}, also one of another copy of this package. */
 export const isUnstorable = (error: unknown): error is UnstorableError =>
   error instanceof Error && error.name === 'UnstorableError';
 

@@ -51,7 +51,7 @@ export interface Issue {
   readonly pointers?: Pointers | undefined;
 }
 
-/** The same day so many years later; 29 February becomes 1 March. */
+/** The instant so many years later, on the same day; 29 February becomes 1 March. */
 export const yearsAfter = (instant: Date, years: number): Date => {
   const later = new Date(instant);
   later.setUTCFullYear(instant.getUTCFullYear() + years);

@@ -278,7 +278,7 @@ export interface KeyCustody {
   rollOver(kind: RollOverKind): Promise<string>;
 }
 
-/** Where the custody keeps its records. The first writer wins; nothing is overwritten. */
+/** The store of the custody's records. The first writer wins; nothing is overwritten. */
 export interface CustodyStore {
   get(key: string): Promise<string | undefined>;
   /** Writes unless there is a value already. @returns The value that is there now. */
@@ -292,6 +292,6 @@ export interface CustodyStore {
    */
   addField(key: string, field: string, value: string): Promise<boolean>;
   countFields(key: string): Promise<number>;
-  /** In pages. A field may come twice; one that is added meanwhile may be missing. */
+  /** All fields, in pages. A field may come twice; one that is added meanwhile may be missing. */
   fields(key: string): AsyncIterable<readonly (readonly [field: string, value: string])[]>;
 }

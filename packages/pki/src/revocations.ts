@@ -39,7 +39,7 @@ type Entry = z.infer<typeof entrySchema>;
 const markPrefix = 'next:';
 const markSchema = z.object({ at: z.number() });
 
-/** After these the next use makes a new key. */
+/** The reasons after which the next use makes a new key. */
 const followed: ReadonlySet<string> = new Set(['superseded', 'affiliationChanged']);
 
 /**

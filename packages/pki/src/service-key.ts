@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { deriveKey } from './sealed-json.ts';
 import { createSealer } from './sealed-record.ts';
 
-/** Where the service key lies, by the id of the master key that opens it. */
+/** The stored copies of the service key, by the id of the master key that opens each. */
 export interface KeySlots {
   read(): Promise<Readonly<Record<string, string>>>;
   /** Writes unless there is any slot. */

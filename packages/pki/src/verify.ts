@@ -35,7 +35,7 @@ import { checkTimeStamp } from './time-stamp-check.ts';
  * Sources: RFC 5652 section 5, RFC 5753, RFC 5754; interface section 2.1 (MSS_Signature).
  */
 type VerificationFailure =
-  /** Not a CMS signature of this form; `part` says where the reading ended. */
+  /** The bytes are not a CMS signature of this form; `part` says where reading ended. */
   | { readonly reason: 'MALFORMED'; readonly part: string }
   | { readonly reason: 'UNSUPPORTED_ALGORITHM' }
   | { readonly reason: 'NOT_ONE_SIGNER'; readonly signers: number }
