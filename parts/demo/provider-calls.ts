@@ -26,7 +26,7 @@ const longestText = 160;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The same JSON without secrets, and with long texts cut. */
+/** The JSON value without secrets, and with long texts cut. */
 export const presentable = (value: unknown, name = ''): unknown => {
   if (typeof value === 'string') {
     if (secretMembers.has(name)) return shortened(value);

@@ -38,7 +38,7 @@ export const activationLink = (publicUrl: string, { code }: IssuedCode): string 
 
 interface Found extends Activation {
   readonly isUsed: boolean;
-  /** Also for copies of the request that has used it. */
+  /** Whether the code is over, even for copies of the request that has used it. */
   readonly isOver: boolean;
 }
 

@@ -78,7 +78,7 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     /** @returns Undefined for a number that was never invited. */
     find: (msisdn: string): Promise<PhoneNumber | undefined> => phones.read(msisdn),
 
-    /** The same as operators see it. */
+    /** The number and its phones as operators see them; undefined if it was never invited. */
     view: async (msisdn: string) => {
       const number = await phones.read(msisdn);
       return number && numberView(number, options.now());

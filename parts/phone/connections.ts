@@ -24,7 +24,7 @@ export interface Connection {
 
 const heartbeatMs = 15_000;
 const retryMs = 2000;
-/** The same browser may have an old one that has not noticed its end. */
+/** The most connections of one phone: a browser may have an old one that has not yet ended. */
 const maxForOne = 4;
 const closeTimeoutMs = 1000;
 

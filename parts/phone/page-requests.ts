@@ -152,7 +152,7 @@ export const createPageRequests = (options: PageRequestsOptions) => {
           ? refuse(401, 'unknown-phone', 'This is no enrolled phone')
           : handle(c, phone);
       },
-    /** The same cookie, for as long as possible from now on. */
+    /** The header that renews the cookie of the request for the longest time. */
     renewedCookie: (c: PageContext) => cookieHeader(getCookie(c, cookieName)),
   };
 };

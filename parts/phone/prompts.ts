@@ -67,7 +67,7 @@ export type Told = Readonly<z.infer<typeof toldSchema>>;
 const keptMs = 3_700_000;
 /** A reader that is slower misses some; its phones ask for their state when they connect again. */
 const maxTold = 10_000;
-/** After so many prompts of a number those are removed that are too old. */
+/** Each time after so many prompts of a number, its old prompts are removed. */
 const pruneEvery = 32;
 const toldField = 'told';
 
@@ -165,7 +165,7 @@ export const createPhonePrompts = ({
       if (isNew === 1 && Number(count) % pruneEvery === 0) await prune(msisdn);
     },
 
-    /** Those that are open, the oldest first. */
+    /** The open prompts of a number, the oldest first. */
     list: async (msisdn: string): Promise<readonly PhonePrompt[]> => {
       const fields = await redis.hgetall(keyOf(msisdn));
       return Object.keys(fields)

@@ -18,7 +18,7 @@ import { offlinePage, phoneWords, shellPage } from './shell-page.ts';
 export interface ShellOptions {
   /** Gives the look of the pages of this service. Called at the first request. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
-  /** In a sandbox, digits of the number that any browser may take. */
+  /** The number that any browser may take, digits; undefined outside of a sandbox. */
   readonly ownNumber: string | undefined;
   readonly publicUrl: () => string;
 }

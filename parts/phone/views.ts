@@ -94,7 +94,7 @@ export interface NumberView {
   readonly msisdn: string;
   readonly language?: string | undefined;
   readonly since: string;
-  /** While an invitation is open. */
+  /** The end of the open invitation; undefined without one. */
   readonly invitedUntil?: string;
   readonly phones: readonly {
     readonly id: string;

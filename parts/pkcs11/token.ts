@@ -140,7 +140,9 @@ export const createToken = ({
   let isClosing = false;
   let reason = '';
   let openedAt = Number.NEGATIVE_INFINITY;
-  /** Until when the token is not opened for a key, by its id; of `performance.now()`. */
+  /**
+   * By the id of a key, the time until which the token is not opened for it (`performance.now()`).
+   */
   const misses = new Map<string, { readonly until: number; readonly pauseMs: number }>();
   let failures = 0;
   let refusedPin: string | undefined;
