@@ -45,7 +45,7 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     return { kind: 'invited', link: activationLink(publicUrl, code), expiresAt: code.expiresAt };
   };
 
-  /** Un-enrols a phone, whoever wants it. A phone whose certificates could not be revoked stays. */
+  /** Un-enrols a phone. It stays enrolled when its certificates could not be revoked. */
   const removePhone = async ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>): Promise<boolean> => {
     await options.revoke?.({ msisdn, id });
     const wasThere = await phones.remove({ msisdn, id });
@@ -65,7 +65,7 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
         ? linkWith(msisdn, { lifeMs: invitationMs, language })
         : { kind: 'configured' },
 
-    /** A link for the sandbox's own number, for whoever asks. */
+    /** A link for the sandbox's own number. Any caller gets it. */
     selfService: async (): Promise<string> => {
       const invited = await linkWith(sandboxPhoneNumber, {
         lifeMs: selfServiceMs,

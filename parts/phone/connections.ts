@@ -3,7 +3,7 @@
  *
  * All of them share one reader of the stream of changes and one timer, because there are thousands.
  * A connection that Redis was away from misses nothing: the reader goes on where it stopped. A
- * phone that connects asks for its state itself, and so hears of what was before.
+ * phone that connects asks for its state itself, so it also learns of earlier changes.
  *
  * Source: HTML Living Standard, section 9.2.
  */
@@ -58,7 +58,7 @@ export const createConnections = (options: {
   };
 
   let starting: Promise<void> | undefined;
-  /** Resolves when all that is told from now on is read. */
+  /** Resolves when the reader follows the stream: every later entry is read. */
   const startReading = (): Promise<void> => {
     starting ??= (async () => {
       const from = await lastEntryId(redis, key);

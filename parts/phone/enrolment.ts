@@ -139,7 +139,7 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const known = (await phones.read(msisdn))?.phones.find((phone) => phone.id === id);
     // A copy of the request that added it: what has changed since, a new PIN for one, stays.
     const isCopy = known !== undefined && isEqual(known.secretHash, secretHash);
-    // The same key with another gate would take the phone from whoever has the cookie.
+    // The same key with another gate would take the phone from the browser with the cookie.
     if (known !== undefined && !isCopy) return refused('code');
     const chain = isCopy
       ? await custody.chain(known.chain)

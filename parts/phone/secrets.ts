@@ -64,7 +64,7 @@ export interface PhoneCookie {
   readonly secret: string;
 }
 
-/** The value of a phone's cookie names number and phone, and nobody but the service can read it. */
+/** The value of a phone's cookie. It names number and phone, and only the service can read it. */
 export const createPhoneCookies = (serviceKey: Uint8Array) => {
   const key = deriveKey(serviceKey, 'paraph phone cookies');
   const texts = createSealedTexts(key, 'phone cookie', contentSchema, maxLength);

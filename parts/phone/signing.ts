@@ -174,6 +174,6 @@ export const createFailOpen =
     }
   };
 
-/** What a phone is told of an end: another phone's is elsewhere. */
+/** The reason of an end as a phone is told it: an answer of another phone is `elsewhere`. */
 export const toldTo = (phone: string, { why, by }: PromptEnd): EndReason =>
   by === undefined || by === phone ? why : 'elsewhere';

@@ -12,7 +12,7 @@ export interface TokenPlace {
 
 /** `keyId` is CKA_ID in hex. */
 export type TokenCall =
-  /** @param fresh Nobody else in this process uses the token: what was open is closed. */
+  /** @param fresh Whether no other thread uses the token: then open sessions are closed first. */
   | { readonly kind: 'open'; readonly pin: string; readonly fresh: boolean }
   | {
       readonly kind: 'make';

@@ -41,7 +41,7 @@ const inputs: Readonly<Record<SigningAlgorithm, (data: Uint8Array) => Uint8Array
 };
 
 /**
- * A token's objects are seen by whoever administers it, so the name of a user's key has no number.
+ * Administrators of a token see its objects, so the name of a user's key has no number.
  */
 const labelOf = (prefix: string, name: string): string =>
   `${prefix} ${name.startsWith('user:') ? 'user' : name}`;

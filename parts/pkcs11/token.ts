@@ -1,7 +1,7 @@
 /**
  * A PKCS#11 token, called from threads because its calls block.
  *
- * closed   Nobody has needed it yet. The first call opens it.
+ * closed   It was not needed yet. The first call opens it.
  * opening  Logging in. Calls wait.
  * open     Calls go to the thread with the least to do.
  * away     It was lost, or could not be opened. Calls wait until it is back, or their time is over;
@@ -92,7 +92,7 @@ const makeMs = 30_000;
 
 const firstPauseMs = 250;
 const longestPauseMs = 5000;
-/** A token that nobody uses is asked so often whether it is there. */
+/** The interval at which an unused token is asked whether it is there. */
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
@@ -212,7 +212,7 @@ export const createToken = ({
 
   const isIdle = (): boolean => threads.every(({ inHand }) => inHand.size === 0);
 
-  /** Nobody waits any more for the key that was made. */
+  /** Destroys a key that was made after its caller had stopped waiting. */
   const forget = (thread: Thread, keyId: string): void =>
     post(thread, [
       {

@@ -92,8 +92,8 @@ export const createLimits = ({
       take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
 
     /**
-     * Asked before each prompt. The number counts across all tenants; nobody is behind a test
-     * number.
+     * Called before each prompt. A number is counted across all tenants. Test numbers belong to no
+     * person, so they have no limit of their own.
      */
     promptWait: async (
       tenant: Tenant,

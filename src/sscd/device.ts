@@ -65,7 +65,7 @@ export interface Told {
  * awaiting     The person has been asked. With `askAgainAt` (milliseconds since the epoch) the device
  *              is asked again then, as often as it says so until the deadline; each time is a turn
  *              of the job. Without it another process answers, through `transactions.answer`.
- * unreachable  Nobody has been asked; the caller tries again. `cause` is for the log.
+ * unreachable  The person was not asked; the caller tries again. `cause` is for the log.
  */
 export type PromptResult =
   | { readonly kind: 'answered'; readonly answer: DeviceAnswer; readonly told?: Told }
@@ -136,7 +136,8 @@ export interface SigningDevice {
   prompt(prompt: Prompt): Promise<PromptResult>;
   receipt(prompt: ReceiptPrompt): Promise<ReceiptResult>;
   /**
-   * Tells a device that shows prompts until it is told that the attempt has ended, for any cause.
+   * Tells the device that the attempt has ended, for any cause. Only for devices that show a prompt
+   * until they are told.
    */
   withdraw?(attempt: Pick<Prompt, 'transactionId' | 'attempt' | 'msisdn'>): Promise<void>;
 }

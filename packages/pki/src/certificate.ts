@@ -176,7 +176,7 @@ export const createRootCertificate = (
 
 /**
  * The cross-certificate of a root: its name and key, certified by the root before it, until that
- * one ends. Whoever trusts the former root alone can verify what the new one has issued.
+ * one ends. A verifier that trusts only the former root can verify certificates under the new one.
  */
 export const createCrossCertificate = (
   root: Authority,

@@ -41,7 +41,8 @@ export interface KeyVault {
    */
   open(kept: unknown): PrivateKey;
   /**
-   * Nobody uses the key any more. Does not wait, and never throws: a key that stays does no harm.
+   * Discards a key that is no longer used. Does not wait, and never throws: a key that stays does
+   * no harm.
    */
   discard(kept: unknown): void;
 }

@@ -48,7 +48,7 @@ export const createDiscovery = ({
       const member = z.core.toDotPath(parsed.error.issues[0]?.path ?? []);
       return `its discovery document is not usable${member === '' ? '' : `: ${member}`}`;
     }
-    // Otherwise somebody else's document would speak for this issuer.
+    // Otherwise the document of another party would count for this issuer.
     return parsed.data.issuer === issuer
       ? parsed.data
       : 'its discovery document is that of another issuer';

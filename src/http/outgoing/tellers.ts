@@ -1,6 +1,6 @@
 /**
  * What tells applications how their workflows go on. A part brings it (`openTellers` in
- * src/part/part.ts); where none does, nobody is told.
+ * src/part/part.ts); without such a part, applications are not told.
  */
 import type { PostResult } from './post.ts';
 
@@ -31,7 +31,7 @@ export interface WorkflowMessage {
   readonly url?: string | undefined;
 }
 
-/** Posts what an application is told by a chart. Never rejects because of the receiver. */
+/** Posts a chart's message to its application. Never rejects because of the receiver. */
 export type CallWebhook = (
   call: {
     readonly apId: string;

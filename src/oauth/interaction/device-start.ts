@@ -76,7 +76,7 @@ export const createJoin =
     if (visit === undefined || visit.client.phoneStart === 'off') return { kind: 'unknown' };
     const { uid, offer, facts } = visit;
     if (!isCurrent(progressOf(await facts.read(uid)), round)) return { kind: 'unknown' };
-    // A test number, too: somebody has made it their own.
+    // Also for a test number: a person has enrolled a phone for it.
     if (!offer.manualInput && !offer.hints.some((hint) => hint.msisdn === msisdn))
       return { kind: 'number' };
     const phone = { start, certificateHash };

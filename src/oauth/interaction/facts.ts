@@ -91,7 +91,7 @@ export const createLoginFacts = (store: SealedStore) => {
     readAhead: (uid: string): void => {
       const begun = fetch(uid);
       early.set(uid, begun);
-      // The error is for whoever reads.
+      // The reader gets the error.
       begun.catch(() => undefined);
     },
     /**
