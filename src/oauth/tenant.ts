@@ -21,7 +21,7 @@ export interface Tenant {
   readonly store: SealedStore;
   /** `sub` of an account at a client. */
   readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
-  /** The valid secrets of a client. For no client the list is empty, after the same work. */
+  /** The valid secrets of a client. Without a client there are none, after the same work. */
   secretsOf(client: OauthClient | undefined): Promise<ClientSecrets>;
   /** The library's provider with the current keys: ask for it at each use. */
   provider(): Promise<Provider>;

@@ -119,7 +119,7 @@ export const removeOtherMasterKeys = async (
   slots: KeySlots,
   masterKey: Uint8Array,
 ): Promise<number> => {
-  // Without a slot for `masterKey`, the removal would take the last key that opens the service.
+  // A master key that does not open the service must not remove those that do.
   if ((await openServiceKey(slots, masterKey)) === undefined) return 0;
   const others = (await listMasterKeys(slots))
     .map(({ id }) => id)
