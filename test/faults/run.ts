@@ -57,10 +57,10 @@ const { values: given } = parseArgs({
   },
 });
 
-/** As `npm run build` does it, in any of our trees. */
-const buildWords = [
+/** Sets a tree of ours up as its own scripts do it: its packages, and the compiled product. */
+const setUpWords = [
   '-e',
-  "import('./scripts/setup.mjs').then((setup) => setup.runScript(setup.build))",
+  "import('./scripts/setup.mjs').then((setup) => setup.runScript(async () => { await setup.ensurePackages(); await setup.ensureBuilt(); }))",
 ];
 
 /** `90s`, `5m`, `2h`. */
@@ -133,7 +133,8 @@ const otherRelease = async (): Promise<string | undefined> => {
   const hash = hashOf(project, commit);
   const tree = checkOut(project, hash);
   say(`the other release is ${commit} (${hash.slice(0, 8)}), in ${tree}`);
-  await run(process.execPath, [...buildWords], { cwd: tree, output: 'errors' });
+  const { status } = await run(process.execPath, setUpWords, { cwd: tree, output: 'errors' });
+  if (status !== 0) return usage(`${commit} could not be set up`);
   return join(tree, 'dist');
 };
 
