@@ -127,7 +127,7 @@ export const createCertificateRoutes = ({
   const noticeOf = (result: CertificateResult, done: CertificateNotice): CertificateNotice =>
     'refused' in result ? notices[result.refused] : done;
 
-  /** Reads a form about one number. Undefined when the text is no number. */
+  /** Reads a form about one number. Undefined when the text is not a number. */
   const readOrder = async (c: Context<ConsoleEnvironment>) => {
     const form = await readForm(c);
     const number = msisdn.safeParse(form.msisdn);

@@ -16,7 +16,7 @@ export interface PkiRoutesOptions {
   readonly publisher: Publisher;
   /** Answers requests for time stamps. */
   readonly timeStamps: AskTimeStamp;
-  /** In how many seconds this caller may ask for a signature; 0 is now. */
+  /** The seconds after which this caller may ask for a signature; 0 is now. */
   readonly wait: (incoming: IncomingMessage | undefined) => Promise<number>;
   readonly log: Pick<HttpLog, 'trouble'>;
 }

@@ -45,6 +45,6 @@ export interface CibaClient extends OauthClient {
   readonly backchannel?: Readonly<z.output<typeof backchannel>> | undefined;
 }
 
-/** Where a client is told that a login has ended; undefined for one that only polls. */
+/** The address at which a client hears of the end of a login; undefined for one that polls. */
 export const notificationEndpointOf = (client: CibaClient | undefined): string | undefined =>
   client?.backchannel?.kind === 'ping' ? client.backchannel.notificationEndpoint : undefined;

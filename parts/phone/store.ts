@@ -51,7 +51,7 @@ export const revokeWith =
   (phone: Pick<Phone, 'msisdn' | 'id'>): Promise<unknown> =>
     custody.revokeCertificate(keyOwnerOf(phone), 'cessationOfOperation');
 
-/** For operators, in the console and on the command line. */
+/** Opens what operators do with phones, in the console and on the command line. */
 export const openAdmin = (
   rooms: StoreRooms & {
     readonly configured: PhoneAdminOptions['configured'];

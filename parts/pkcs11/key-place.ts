@@ -23,8 +23,8 @@ const endWithProcess = (token: Pick<Token, 'holdsProcess'>): void => {
 };
 
 /**
- * All processes have the same token, and what needs no signature goes on, so its check never fails.
- * The reason of the token is for the log, because it may name what is not for everybody.
+ * The check never fails: all processes have the same token, and requests that need no signature go
+ * on. The token's own reason goes to the log alone, because it may name what is not for everybody.
  */
 const checkOf = (token: Pick<Token, 'trouble'>): KeyPlace['checks'][number] => ({
   name: 'token',
@@ -37,7 +37,7 @@ const checkOf = (token: Pick<Token, 'trouble'>): KeyPlace['checks'][number] => (
   }),
 });
 
-/** @param threadFile As of `createToken`. */
+/** @param threadFile The same as for `createToken`. */
 export const openToken = (
   {
     settings: { custody },

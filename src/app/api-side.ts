@@ -274,7 +274,7 @@ const openApiSideWith = async (core: Core, listensAt: () => string, { add, close
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,
-    /** To be called when the server listens, before the first request is expected. */
+    /** Prepares the first request. Call it once the server listens. */
     prepare: async (): Promise<void> => {
       // Writes that fail now are made again at the first use.
       await oauth.prepare().catch((error: unknown) => {

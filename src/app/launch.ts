@@ -51,7 +51,7 @@ import { startWorkerSide } from './worker-side.ts';
 interface Product {
   /** Whether Redis had the certificate authority before. */
   readonly hadAuthority: boolean;
-  /** Where the API listens; undefined without one, like the link. */
+  /** The address of the API; undefined for a process without one. */
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
   greetings(): Promise<readonly (readonly string[])[]>;
@@ -341,11 +341,11 @@ export const launch = async (
     embeddedRedis: redis.embedded,
     /** A link that logs in to the console once. Only with the embedded Redis. */
     consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
-    /** What parts tell. Likewise. */
+    /** What parts print at the start. Only with the embedded Redis. */
     greetings: redis.embedded ? ((await product.greetings().catch(withoutLink)) ?? []) : [],
-    /** Of the sandbox, and of parts. */
+    /** The numbers of the sandbox and those that parts add to it. */
     sandboxNumbers: partsOfProduct.flatMap(({ sandboxNumbers = [] }) => sandboxNumbers),
-    /** Where people begin with parts. */
+    /** The pages of parts with which people begin. */
     entrances: product.entrances,
     hadAuthority: product.hadAuthority,
     stop: () => end(0),

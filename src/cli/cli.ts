@@ -55,7 +55,9 @@ const commandTerm = (command: Command): string =>
     ),
   ].join(' ');
 
-/** For all commands but those that run the service. `watch` has its own. */
+/**
+ * Adds `--json` to all commands except those that run the service and those that have it already.
+ */
 const addJson = (command: Command): void => {
   for (const each of command.commands) {
     if (each.commands.length > 0) addJson(each);
@@ -90,7 +92,7 @@ const withHelpAsOption = (program: Command, args: readonly string[]): readonly s
   return args;
 };
 
-/** In the groups and the order of `--help`. */
+/** The commands, in the groups and the order of `--help`. */
 const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Run the service:': [addServe, addAuthority],
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],

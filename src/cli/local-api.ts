@@ -44,7 +44,7 @@ import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
 
-/** In a container the user often has no name, only a number. */
+/** The name of the user in the operating system; in a container often only a number. */
 const systemUser = (): string => {
   try {
     return userInfo().username.slice(0, 60);
@@ -112,7 +112,7 @@ const opened = (opening: Promise<unknown>): Promise<unknown> =>
     throw new UsageError(otherKey);
   });
 
-/** Where private keys are, for a command. Another place is opened when one of its keys is used. */
+/** The vault of private keys for a command. It opens another place when a key there is used. */
 export const vaultIn = async (
   context: CliContext,
   configuration: Configuration,

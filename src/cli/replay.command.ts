@@ -51,7 +51,7 @@ const parseRate = (text: string): number => {
   return value;
 };
 
-/** In the names of the admin API. */
+/** The transactions that are meant, with the names of the admin API. */
 type Selection = { readonly filter: object } | { readonly ids: readonly string[] };
 
 const plan = (admin: Admin, selection: Selection, { reason }: Flags): Promise<ShownPlan> =>

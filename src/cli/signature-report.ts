@@ -92,7 +92,7 @@ const endedFields = ({ msspTransId, msisdn, profile }: NamedEnd): readonly Field
   ['MSSP_TransID', msspTransId],
 ];
 
-/** A one-time password was sent, which is no signature. */
+/** A one-time password was sent, which is not a signature. */
 const reportDelivery = (context: CliContext, ended: NamedEnd, services: ServiceAnswers): Report => {
   const title = paletteFor(context.stdout, context).green('Delivered; this is not a signature.');
   const fields = [
@@ -130,7 +130,7 @@ interface Verdict {
   readonly words: string;
   readonly more: readonly Field[];
   readonly document: object;
-  /** Of a signature that did not verify. */
+  /** Why the signature did not verify; undefined when it did. */
   readonly problem?: string;
 }
 

@@ -55,7 +55,7 @@ const clockSlackMs = 2000;
 const findStarter = ({ attempt, by }: StateEntry): string =>
   by?.who ?? (attempt === 1 ? 'application' : 'service');
 
-/** Who ended a transaction as fault 401: an operator, the user or the application. */
+/** Finds out who ended a transaction as fault 401: an operator, the user or the application. */
 const findCanceller = (
   end: StateEntry,
   begunAt: number,

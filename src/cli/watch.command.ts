@@ -57,7 +57,7 @@ const createDraw = ({ stdout }: CliContext): ((lines: readonly string[]) => void
   };
 };
 
-/** For files and pipes. */
+/** The line, with its line feed, that reports a change to a file or pipe. */
 const changeLine = (row: ShownRow, context: CliContext, json: boolean): string => {
   if (json) return `${JSON.stringify({ transaction: rowDocument(row) })}\n`;
   const at = new Date(row.endedAt ?? context.now()).toISOString();
@@ -170,7 +170,9 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
   const changes = listenForChanges(admin, context);
   let rows: readonly ShownRow[] = [];
   let overview: Overview | undefined;
-  /** Without changes, only the request for the overview notices it. */
+  /**
+   * Whether the service is away. While nothing changes, only the request for the overview tells.
+   */
   let isAway = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;
@@ -199,7 +201,7 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
   return interrupted;
 };
 
-/** With the time that has passed while it is open. */
+/** The line of a transaction in a terminal; while it is open, with a bar and the seconds left. */
 const liveLine = (
   { transaction: row, deadline, timeline }: TransactionDetail,
   context: CliContext,

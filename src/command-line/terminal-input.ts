@@ -22,7 +22,7 @@ const readPiped = async (input: Input): Promise<string> => {
 /**
  * Reads a password from a pipe, or asks for it twice.
  *
- * @throws CommandEnd on Ctrl-C, or when the input is no password.
+ * @throws CommandEnd on Ctrl-C, or when the input is not a password.
  */
 export const readPassword = async ({
   stdin,

@@ -43,7 +43,7 @@ export interface TenantSecrets {
 /** Rooms whose data is sealed with the service key, or derived from it. */
 export interface SecretDeps {
   readonly operators: Operators;
-  /** Those of parts. */
+  /** The routes of parts that handle secrets. */
   readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
   /** The OpenID tenants, at least one. */
   readonly tenants: readonly TenantSecrets[];

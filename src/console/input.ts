@@ -29,7 +29,7 @@ export const msisdn = z
   .string()
   .regex(e164, { error: 'must be a number with its country code' })
   .transform((written) => written.replace('+', ''));
-/** Reads a number from a form. @returns Digits; undefined for a text that is no number. */
+/** Reads a number from a form. @returns Digits; undefined for a text that is not a number. */
 export const msisdnIn = (written = ''): string | undefined =>
   msisdn.safeParse(written.replaceAll(/[\s()-]/g, '')).data;
 

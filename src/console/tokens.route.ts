@@ -59,7 +59,8 @@ export const createTokenRoutes = ({
   });
 
   /**
-   * The possible owners of a token. An admin who is logged in by a link is no user, and no owner.
+   * The possible owners of a token. An admin who is logged in by a link is not a user, and no
+   * owner.
    */
   const listOwners = async (c: Context<ConsoleEnvironment>): Promise<readonly string[]> => {
     const { name, role } = c.get('session').operator;

@@ -23,7 +23,9 @@ const isMasterKey = (text: string): boolean => {
   return bytes.length === 32 && bytes.toString('base64url') === text;
 };
 
-/** Of a service with the defaults of HOST and PORT: what commands ask unless told otherwise. */
+/**
+ * The address of a service with the default HOST and PORT. Commands ask it unless told otherwise.
+ */
 export const defaultUrl = 'http://127.0.0.1:8080';
 
 const flagWords = ['0', '1', 'false', 'true'] as const;

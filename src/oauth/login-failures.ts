@@ -61,7 +61,7 @@ const described = ([, cause, text]: Row, trace: string | undefined): LoginError 
 export const toLoginError = (fault: Pick<Fault, 'code'>, trace?: string): LoginError =>
   described(rowOf(fault), trace);
 
-/** For endings without a fault of a transaction, such as a wrong one-time password. */
+/** The error of a login that failed without a fault, such as by a wrong one-time password. */
 export const otherLoginError = (trace?: string): LoginError => described(ours, trace);
 
 /**

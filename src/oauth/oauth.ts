@@ -40,9 +40,9 @@ export interface OauthOptions
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly serviceKey: Uint8Array;
-  /** Where the keys of ID tokens are made. */
+  /** The vault that makes the keys of ID tokens. */
   readonly vault: KeyVault;
-  /** Of the key custody. */
+  /** `ownerOf` of the key custody. */
   readonly ownerOf: OwnerOf;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;

@@ -48,13 +48,13 @@ export interface PartServices extends OtherServices {
   close(): void;
 }
 
-/** Where private keys are made and used, when that is not this process. */
+/** A place outside of this process in which private keys are made and used. */
 export interface KeyPlace {
-  /** @param waitMs How long a caller waits while the place is away. Default: as configured. */
+  /** @param waitMs The time that a caller waits while the place is away. Default: as configured. */
   vault(waitMs?: number): KeyVault;
-  /** Before a service needs the first key. @throws PartSetupError */
+  /** Called before a service needs the first key. @throws PartSetupError */
   open(): Promise<void>;
-  /** For `/readyz`. */
+  /** The checks of this place in `/readyz`. */
   readonly checks: readonly HealthCheck[];
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
 
 export interface ApiPart {
   readonly routes: AppOptions['more'][number];
-  /** Where people begin with it. */
+  /** The page of the part with which people begin. */
   readonly entrance?: Entrance;
   /** Lets devices begin the logins of browsers: of one part at most. */
   readonly deviceStart?: DeviceStart;

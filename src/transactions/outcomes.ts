@@ -45,7 +45,7 @@ export interface EndedTransaction {
   readonly endedAt?: number | undefined;
 }
 
-/** Reads an end. A failure whose reason is no fault line is read as fault 900. */
+/** Reads an end. A failure whose reason is not a fault line is read as fault 900. */
 export type ReadEnd = (ending: Ending, of: EndedTransaction) => Promise<TransactionState>;
 
 /** The error for an end that is not trusted. Log and metric recognise it by its beginning. */

@@ -61,7 +61,7 @@ export const tokenOf = (
   run: number,
 ): string => Buffer.from(JSON.stringify([id, child, run, createdAt])).toString('base64url');
 
-/** @returns Undefined for a text that is no token. */
+/** @returns Undefined for a text that is not a token. */
 export const readToken = (
   token: string,
 ):

@@ -55,7 +55,7 @@ export const refuseUnproven = (
 
 const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-/** In a time that depends neither on the difference nor on the lengths. */
+/** Compares two texts in a time that depends neither on the difference nor on the lengths. */
 export const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(digest(one), digest(other));
 

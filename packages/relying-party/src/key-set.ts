@@ -25,7 +25,7 @@ const isUsable = (key: Readonly<Record<string, unknown>>): key is JWK & { readon
   typeof key.kid === 'string' &&
   secretMembers.every((name) => !Object.hasOwn(key, name));
 
-/** @returns Undefined when it is no key set. Unusable keys are left out. */
+/** @returns Undefined when it is not a key set. Unusable keys are left out. */
 const readKeySet = (value: unknown): VerificationKeys | undefined => {
   if (!isJsonObject(value) || !Array.isArray(value.keys) || !value.keys.every(isJsonObject))
     return undefined;
@@ -53,8 +53,8 @@ const readKeySet = (value: unknown): VerificationKeys | undefined => {
 /**
  * Fetches a key set once.
  *
- * @param timeoutMs Until the last byte.
- * @returns The keys, or for a log why there are none. Never rejects.
+ * @param timeoutMs The timeout until the last byte.
+ * @returns The keys; or, as a text for the log, why there are none. Never rejects.
  */
 export const fetchKeySet = async (
   url: string,

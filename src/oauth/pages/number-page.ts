@@ -22,7 +22,7 @@ import type { Words } from './words-en.ts';
 
 type NumberView = ViewOf<'number'>;
 
-/** With other errors the field is right as it is. */
+/** Whether the number that was entered is wrong. With other errors it can stay as it is. */
 const isFieldProblem = (problem: NumberError | undefined): boolean =>
   problem === 'missing' || problem === 'malformed' || problem === 'not-listed';
 
@@ -71,7 +71,7 @@ const confirmed = (words: Words, msisdn: string): Html =>
 
 interface AskedNumber {
   readonly forms: Html;
-  /** Where the link of the error leads. */
+  /** The id of the field to which the link of the error leads. */
   readonly fieldId: string | undefined;
 }
 

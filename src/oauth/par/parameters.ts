@@ -79,7 +79,7 @@ const scopeWord = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 /** A SHA-256 in base64url: of a verifier or of a key. */
 const sha256Text = /^[A-Za-z0-9_-]{43}$/;
-/** What no phone can show. */
+/** Characters that no phone can show. */
 export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** Parameters that need an ID token, as the library sees it. */
@@ -203,7 +203,7 @@ export const readAcrValues = (text: string | undefined, client: OauthClient): Re
   return { value: known.length > 0 ? known.join(' ') : undefined };
 };
 
-/** To choose an account is to log in here: the page asks for the number. */
+/** Reads `prompt`. `select_account` is read as `login`, whose page asks for the number. */
 const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
   const text = parameters.get('prompt');
   if (text === undefined) return { value: undefined };
@@ -217,7 +217,7 @@ const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
 };
 
 /**
- * Languages that the pages do not have are no error (OpenID Connect Core 3.1.2.1). POSIX writes
+ * Languages that the pages do not have are not an error (OpenID Connect Core 3.1.2.1). POSIX writes
  * `de_CH`, and programs pass that on.
  */
 const readLocales = (parameters: Parameters, client: OauthClient): Read => {

@@ -69,7 +69,7 @@ export const member = (from: unknown, name: string): unknown =>
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** The end of the year 9999; no clock writes a later time. */
 export const lastTime = 253_402_300_799_999;
-/** A time as whole milliseconds; 0 for a value that is no time. */
+/** A time as whole milliseconds; 0 for a value that is not a time. */
 const time = (value: unknown): number => {
   const number = Math.trunc(Number(value ?? 0));
   return number > 0 && number <= lastTime ? number : 0;

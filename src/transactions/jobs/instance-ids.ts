@@ -13,7 +13,7 @@ export const tenantLength = 12;
 export const tenantOf = (apId: string): string =>
   hash('sha256', apId, 'base64url').slice(0, tenantLength);
 
-/** Between name and own id: no name of a workflow holds two dashes in a row, or ends with one. */
+/** Separates name and own id: no name of a workflow has two dashes in a row, or ends with one. */
 const separator = '--';
 
 /**
@@ -43,7 +43,7 @@ export const tenantOfInstance = (instanceId: string): string => instanceId.slice
 export const ownIdOf = (instanceId: string, name: string): string =>
   instanceId.slice(tenantLength + 1 + name.length + separator.length);
 
-/** The same, of any workflow. */
+/** The part of an instance's id that the application has chosen, for any workflow. */
 export const ownPartOf = (instanceId: string): string =>
   instanceId.slice(instanceId.indexOf(separator, tenantLength + 1) + separator.length);
 
