@@ -65,8 +65,8 @@ const otherNode = {
       'parts/{backup,callbacks,certificates,gateway,phone}/test/*.test.ts',
       'parts/demo/test/clients.test.ts',
       'parts/pkcs11/test/key-place.test.ts',
-      'parts/processes/test/{evidence,mail}/*.test.ts',
-      'parts/processes/test/commands/evidence.test.ts',
+      'parts/processes/test/evidence/*.test.ts',
+      'parts/workflows/test/mail.test.ts',
       'test/cli/{hash-password,network,screen,sign}.test.ts',
       'test/oauth/{client-authentication,signing-keys}.test.ts',
       'test/oauth/interoperability/*.test.ts',
@@ -120,6 +120,8 @@ export default defineConfig({
     pool: 'forks',
     // More than half of what a file does is waiting: for another process, for a time to be over.
     maxWorkers: 2 * availableParallelism() + 1,
+    // Keeps what modules compile to, by their content, for the next run.
+    experimental: { fsModuleCache: true },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
     projects: [unit, e2e, ...(chromium ? [browser] : []), otherNode, mutants, packages, interop],

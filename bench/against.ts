@@ -7,10 +7,10 @@
  * for each number that both have under the same name. Bench and floors of an old commit are old,
  * too: where a scenario has changed since, its rows are compared only under the names that stayed.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkOut, hashOf } from '../scripts/other-tree.ts';
 import { run } from '../scripts/run.mjs';
 import { project } from './harness/program.ts';
 import { type Results, readResults } from './harness/results.ts';
@@ -74,24 +74,6 @@ export const againstTable = (commit: string, here: Turns, there: Turns): Table =
   };
 };
 
-const git = (...given: readonly string[]): string =>
-  execFileSync('git', given, { cwd: project, encoding: 'utf8' }).trim();
-
-/**
- * Its node_modules are ours when both lock files are the same; else its own set-up installs them.
- */
-const checkOut = (hash: string): string => {
-  const folder = join(project, '.cache', 'against', hash);
-  if (existsSync(folder)) return folder;
-  git('worktree', 'prune');
-  git('worktree', 'add', '--detach', folder, hash);
-  const isSame = ['package-lock.json', 'package.json'].every((name) =>
-    readFileSync(join(project, name)).equals(readFileSync(join(folder, name))),
-  );
-  if (isSame) symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
-  return folder;
-};
-
 /** @throws When the tree's benchmark has measured nothing. */
 const measure = async (
   tree: string,
@@ -116,10 +98,9 @@ export const runAgainst = async ({
   turns,
   say,
 }: AgainstOptions): Promise<Table> => {
-  const hash = git('rev-parse', '--verify', '--end-of-options', `${commit}^{commit}`);
+  const hash = hashOf(project, commit);
   const name = hash.slice(0, 8);
-  mkdirSync(join(project, '.cache'), { recursive: true });
-  const tree = checkOut(hash);
+  const tree = checkOut(project, hash);
   const turn = (label: string, folder: string) => () => {
     say(`${label}: ${folder}`);
     return measure(folder, benchArguments);

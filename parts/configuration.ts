@@ -7,6 +7,7 @@ import { gatewayConfiguration } from './gateway/configuration.ts';
 import { phoneConfiguration } from './phone/configuration.ts';
 import { pkcs11Configuration } from './pkcs11/configuration.ts';
 import { processConfiguration } from './processes/configuration.ts';
+import { workflowConfiguration } from './workflows/configuration.ts';
 
 export const partConfigurations: readonly PartConfiguration[] = [
   callbackConfiguration,
@@ -15,5 +16,6 @@ export const partConfigurations: readonly PartConfiguration[] = [
   gatewayConfiguration,
   phoneConfiguration,
   pkcs11Configuration,
+  workflowConfiguration,
   processConfiguration,
 ];

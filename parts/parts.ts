@@ -1,4 +1,8 @@
-/** All parts of the product. One that is taken from here and from configuration.ts is gone. */
+/**
+ * All parts of the product, each after those that it needs. One that is taken from here and from
+ * configuration.ts is gone.
+ */
+import { linkParts } from '../src/part/link.ts';
 import type { Part } from '../src/part/part.ts';
 import { backup } from './backup/part.ts';
 import { callbacks } from './callbacks/part.ts';
@@ -9,8 +13,10 @@ import { gateway } from './gateway/part.ts';
 import { phone } from './phone/part.ts';
 import { pkcs11 } from './pkcs11/part.ts';
 import { processes } from './processes/part.ts';
+import { rehearsal } from './rehearsal/part.ts';
+import { workflows } from './workflows/part.ts';
 
-export const parts: readonly Part[] = [
+export const parts: readonly Part[] = linkParts([
   backup,
   callbacks,
   certificates,
@@ -19,5 +25,7 @@ export const parts: readonly Part[] = [
   gateway,
   phone,
   pkcs11,
+  workflows,
   processes,
-];
+  rehearsal,
+]);

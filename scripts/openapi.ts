@@ -1,10 +1,11 @@
 /**
  * `npm run openapi`: writes the descriptions that machines read, docs/openapi.json,
- * docs/queue-contract.schema.json and docs/process-definition.schema.json. With `--check` it
- * compares.
+ * docs/queue-contract.schema.json, docs/process-definition.schema.json and
+ * docs/configuration.schema.json. With `--check` it compares.
  */
 import { parts } from '../parts/parts.ts';
-import { definitionJsonSchema } from '../parts/processes/workflows/definition.ts';
+import { definitionJsonSchema } from '../parts/processes/definition/definition.ts';
+import { configurationJsonSchema } from '../src/app/configuration/json-schema.ts';
 import { loadConfiguration } from '../src/app/configuration/load.ts';
 import { documentationFacts } from '../src/app/documentation-facts.ts';
 import { describeParts } from '../src/app/part-rooms.ts';
@@ -26,6 +27,10 @@ writeOrCheck(
     {
       path: 'docs/process-definition.schema.json',
       make: () => readableJson(definitionJsonSchema()),
+    },
+    {
+      path: 'docs/configuration.schema.json',
+      make: () => readableJson(configurationJsonSchema()),
     },
   ],
   { check: process.argv.includes('--check'), remedy: '`npm run openapi`' },

@@ -22,7 +22,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api pino',
   ],
   'app/configuration': ['console/operators environment part parts protocol registry', 'zod'],
-  'app/package': ['pki processes protocol queue transactions', ''],
+  'app/package': ['pki processes protocol queue transactions workflows', ''],
   backup: [
     'command-line console/operators engine environment part pki redis transactions/history',
     'ioredis zod',
@@ -44,7 +44,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'commander zod',
   ],
   client: ['pki protocol', 'zod'],
-  'command-line': ['client console engine environment pki protocol redis', 'commander'],
+  'command-line': [
+    'client console engine environment pki protocol redis transactions/history',
+    'commander',
+  ],
   console: [
     'console/login console/operators engine http/pages machines oauth pki protocol redis registry transactions transactions/history',
     '@bull-board/api @bull-board/hono @dagrejs/dagre @hono/node-server bullmq hono xstate zod',
@@ -76,7 +79,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'command-line console console/operators http http/outgoing http/pages oauth pki protocol redis registry sscd telemetry transactions workers',
     'bullmq zod',
   ],
-  parts: ['backup callbacks certificates ciba demo gateway part phone pkcs11 processes', ''],
+  parts: [
+    'backup callbacks certificates ciba demo gateway part phone pkcs11 processes rehearsal workflows',
+    '',
+  ],
   phone: [
     'command-line console console/operators engine environment http/outgoing http/pages oauth part pki protocol redis registry sscd transactions',
     '@simplewebauthn/server hono jose uqr zod',
@@ -84,28 +90,33 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   pkcs11: ['engine environment part pki registry', 'jose pkcs11js zod'],
   pki: ['', 'jose zod'],
   processes: [
-    'command-line console console/operators engine environment http http/outgoing http/pages machines part pki protocol queue redis redis/embedded registry relying-party telemetry transactions transactions/jobs workers',
-    'bullmq commander hono jose nodemailer xstate zod',
+    'command-line console console/operators engine environment http/outgoing http/pages machines part pki protocol registry relying-party telemetry transactions transactions/jobs workflows',
+    'commander hono jose xstate zod',
   ],
   protocol: ['', 'zod'],
   queue: ['engine pki protocol redis transactions', 'bullmq ioredis zod'],
   redis: ['engine pki', 'ioredis'],
   'redis/embedded': ['', ''],
   registry: ['protocol', 'zod'],
+  rehearsal: ['command-line engine part redis redis/embedded workflows', 'commander xstate zod'],
   'relying-party': ['protocol', 'jose'],
   sscd: ['pki protocol redis registry telemetry', ''],
   telemetry: ['engine redis', '@opentelemetry/api bullmq ioredis pino prom-client'],
   transactions: ['engine machines pki protocol redis registry transactions/jobs', 'bullmq zod'],
-  'transactions/history': ['engine machines protocol redis transactions transactions/jobs', ''],
+  'transactions/history': ['engine machines protocol redis transactions transactions/jobs', 'zod'],
   'transactions/jobs': ['engine redis', 'bullmq ioredis'],
   workers: [
     'engine machines pki protocol redis registry sscd telemetry transactions transactions/jobs',
     'bullmq',
   ],
+  workflows: [
+    'command-line console console/operators engine environment http http/outgoing http/pages machines part protocol queue redis registry telemetry transactions transactions/history transactions/jobs workers',
+    'bullmq commander hono nodemailer xstate zod',
+  ],
 };
 
 /** Load files that operators name in the configuration. */
-const loaders: readonly string[] = ['parts/processes/workflows/load.ts'];
+const loaders: readonly string[] = ['parts/workflows/charts/load.ts'];
 
 /** The room, or the folder of a room that has a row of its own. */
 const roomOf = (path: string): string => {
@@ -200,7 +211,9 @@ const cases = [
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/app/core.ts', '../../packages/pki/src/ports.ts'],
-  ['parts/processes', '../callbacks/part.ts', 'nodemailer'],
+  ['parts/processes', '../callbacks/part.ts', '../workflows/index.ts'],
+  ['parts/workflows', '../processes/index.ts', 'nodemailer'],
+  ['parts/rehearsal', '../processes/names.ts', '../workflows/index.ts'],
   ['parts/demo', '../../src/oauth/tenant.ts', '../../packages/relying-party/src/index.ts'],
   ['packages/relying-party/src', '../../../src/oauth/tenant.ts', 'jose'],
   ['src/redis/embedded', '../connect.ts', 'node:net'],
@@ -219,7 +232,7 @@ const cases = [
   ],
   ['src/command-line', '../app/core.ts', 'commander'],
   ['src/part', '../../parts/phone/part.ts', '../console/part.ts'],
-  ['src/app/package', '../launch.ts', '../../../parts/processes/workflows/index.ts'],
+  ['src/app/package', '../launch.ts', '../../../parts/workflows/workflow-queue.ts'],
   ['parts', '../src/app/core.ts', './phone/part.ts'],
   ['src/unknown', '../../packages/protocol/src/fault.ts', './own.ts'],
 ] as const;

@@ -10,7 +10,7 @@ import { type FairOrder, sortFairly } from '../src/transactions/jobs/fair-order.
 
 /** A new job waits at most this long to be sorted in, when the process is not short of CPU. */
 const everyMs = 10;
-/** After an error, so that it is not repeated and logged with each job. */
+/** The pause after an error, so that it is not repeated and logged with each job. */
 const pauseMs = 1000;
 
 /**

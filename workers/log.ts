@@ -24,14 +24,14 @@ export interface StepLog {
   /**
    * Something that should not happen: a lost lock, Redis away, a bug, an activity that has failed.
    *
-   * @param place Of the instance, where it is about one.
+   * @param place The place of the instance, if the error is about one.
    */
   trouble(error: Error, place?: Place): void;
 }
 
 /** Changes of the circuit breakers of a process. */
 export interface UpstreamLog {
-  /** From now on jobs for this upstream are put off. */
+  /** Called when the upstream is down: its jobs are put off from now on. */
   down(origin: string): void;
   back(origin: string): void;
 }

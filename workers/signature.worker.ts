@@ -67,7 +67,7 @@ export interface SignatureActivitiesOptions {
   readonly isWithdrawn: (id: string) => Promise<boolean>;
   readonly now: () => number;
   readonly log: StepLog;
-  /** Of the chart. Default: the latest. Earlier ones are for instances that are still open. */
+  /** The version of the chart. Default: the latest. Open instances may need an earlier one. */
   readonly version?: number;
 }
 
@@ -86,7 +86,7 @@ const standsStillAfterMs = 250;
 /** More rounds than requests ever compete for one phone. */
 const takeOverRounds = 100;
 
-/** For activities that only need this process and Redis. The CPU may be busy with other turns. */
+/** The timeout of activities that need only this process and Redis: the CPU may be busy. */
 const ownMs = (): number => 10_000;
 
 const failed = (reason: Fault): Concluded => ({ kind: 'failed', fault: reason });
@@ -198,7 +198,7 @@ export const createSignatureWorkflow = (options: SignatureActivitiesOptions): Wo
     throw new Error('The screen of a device changes hands too fast');
   };
 
-  /** For an attempt that has ended meanwhile: its own release may have come before the claim. */
+  /** Releases the screen of an attempt that has ended: its release may have preceded the claim. */
   const giveBack = async (
     instance: InstanceInHand,
     { attempt }: Ask,

@@ -1,5 +1,6 @@
 /**
- * How many tries each application may run at once in this process: of callbacks, or at an upstream.
+ * Limits the tries that each application may run at once in this process: of callbacks, or at an
+ * upstream.
  *
  * A job that finds no free slot is put off, because waiting here would hold a slot of the worker,
  * which others need. {@link TenantConcurrency.waitMs} gives the jobs of one application times that
@@ -28,11 +29,11 @@ export type TenantConcurrency = ReturnType<typeof createTenantConcurrency>;
 /** @param now Milliseconds, of a clock that is never set. */
 export const createTenantConcurrency = (
   limits: {
-    /** Of one application. */
+    /** The most tries of one application at once. */
     readonly max: number;
-    /** Of one whose tries took more than 2.5 s on average. */
+    /** The most of an application whose tries took more than 2.5 s on average. */
     readonly maxWhenSlow: number;
-    /** Of all applications together. */
+    /** The most of all applications together. */
     readonly maxTotal: number;
     readonly minWaitMs: number;
   },
@@ -95,7 +96,7 @@ export const createTenantConcurrency = (
   return {
     acquire,
     waitMs,
-    /** Of a job, at the gate of an activity. */
+    /** Takes a slot for a job at the gate of an activity, or says how long the job is to wait. */
     turn: (apId: string): GateTurn => {
       const end = acquire(apId);
       return end === undefined ? { kind: 'wait', ms: waitMs(apId) } : { kind: 'place', end };

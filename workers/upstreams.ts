@@ -71,7 +71,7 @@ export const createBreaker = (
   };
 
   return {
-    /** In how many milliseconds to ask again; 0: the job may call now. */
+    /** The milliseconds after which the job asks again; 0: it may call now. */
     waitMs: (apId: string): number => {
       if (openUntil === undefined) return 0;
       if (isTrying) return openMs;

@@ -38,7 +38,7 @@ import { createUpstreams } from './upstreams.ts';
 
 type TellEnd = NonNullable<TurnOptions['tellEnd']>;
 
-/** How every worker of a shard runs. */
+/** What the workers of one shard run with. */
 export interface WorkOfShard {
   readonly shard: Shard;
   readonly connection: RedisClient;
@@ -55,9 +55,11 @@ export interface WorkOfShard {
 
 /** Jobs of a kind of their own, run beside signatures and receipts. */
 export interface Work {
-  /** Who is told how a signature has ended; undefined where nobody waits for it. */
+  /**
+   * Gives the function that reports the end of a signature; undefined when nothing waits for it.
+   */
   readonly tellSigned: TellEnd;
-  /** The same of a receipt. */
+  /** Gives the function that reports the end of a receipt; undefined when nothing waits for it. */
   readonly tellReceipted: TellEnd;
   /** Starts the workers of one shard. `queue` is kept in the fair order by `apId`. */
   start(common: WorkOfShard): { readonly workers: WorkflowWorker; readonly queue: Queue };

@@ -226,7 +226,7 @@ const openFile = async (path: string): Promise<FileHandle> => {
   }
 };
 
-/** @throws BackupFileError for a file that is no backup, or one of a later release. */
+/** @throws BackupFileError for a file that is not a backup, or one of a later release. */
 export const readBackupHeader = async (path: string): Promise<BackupHeader> => {
   const file = await openFile(path);
   try {

@@ -11,7 +11,7 @@ import { refused } from '../../src/command-line/admin.ts';
 import {
   type AddCommand,
   type CliContext,
-  Ended,
+  CommandEnd,
   ok,
   type Report,
   type Store,
@@ -31,7 +31,7 @@ const toEnd = async (error: unknown): Promise<unknown> => {
   ]);
   if (error instanceof BackupFileError) return refused('refused', 'file', error.message);
   if (error instanceof SnapshotError || error instanceof RestoreError) {
-    return new Ended({ outcome: 'unexpected', document: {}, problem: error.message });
+    return new CommandEnd({ outcome: 'unexpected', document: {}, problem: error.message });
   }
   return error;
 };
@@ -88,7 +88,7 @@ const backup = (context: CliContext, path: string): Promise<Report> =>
     ({ redisUrl, dataDirectory }) => {
       if (redisUrl !== undefined || existsSync(join(dataDirectory, 'redis'))) return;
       const problem = `No Paraph has kept anything in ${dataDirectory}: set PARAPH_DATA or REDIS_URL as it has them.`;
-      throw new Ended({ outcome: 'unreachable', document: {}, problem });
+      throw new CommandEnd({ outcome: 'unreachable', document: {}, problem });
     },
     async (store, service) => {
       const [{ createBackupFile }, { takeSnapshot }] = await Promise.all([
@@ -178,7 +178,7 @@ const restore = async (
         repeat: kept === undefined ? null : repeatDocument(repeat),
       };
       const problem = await problemOfKeys(store);
-      if (problem !== undefined) throw new Ended({ outcome: 'unexpected', document, problem });
+      if (problem !== undefined) throw new CommandEnd({ outcome: 'unexpected', document, problem });
       return ok(document, restoreText(at, keys, kept, repeat));
     },
   );

@@ -26,7 +26,7 @@ export interface CallbackRow {
   readonly apTransId?: string;
   readonly attempt?: number;
   /**
-   * For a process: the id that the application has chosen; `instanceId` is that of the instance.
+   * The process's id that the application has chosen; `instanceId` is that of the instance.
    */
   readonly process?: string;
   readonly instanceId?: string;

@@ -39,7 +39,7 @@ export interface CallbackLog {
   delivered(id: string, tries: number, status: string): void;
   /** Another try follows. */
   undelivered(id: string, tries: number, problem: string): void;
-  /** No other try follows, unless an operator replays the callback. */
+  /** Called after the last try has failed. Only a replay by an operator brings another one. */
   gaveUp(id: string, tries: number, problem: string): void;
 }
 

@@ -129,7 +129,7 @@ export const createCallbackFollower = (options: FollowerOptions) => {
 
     const addJobs = async (ids: readonly string[]): Promise<void> => {
       const since = oldest();
-      // Other jobs in the queue end as faults and are no transactions.
+      // Other jobs in the queue end as faults and are not transactions.
       const own = ids.filter((id) => shardOf(id, shards.length) === index);
       if (own.length === 0) return;
       const jobs = await readJobs(redis, keys, own);

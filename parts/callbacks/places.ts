@@ -14,7 +14,7 @@ import { callbacksOf } from './queue.ts';
 export type WalkedSet = 'failed' | 'delayed';
 
 export interface Place {
-  /** For a dead callback the time of its death, milliseconds; for a delayed one BullMQ's score. */
+  /** The score in the set: the time of death in milliseconds or, in `delayed`, BullMQ's score. */
   readonly at: number;
   readonly id: string;
 }

@@ -26,7 +26,12 @@ export const startCallbacks = async (options: CallbackSideOptions) => {
   const deliver = createDeliver({ ...options, ...createPosts({ ...options, allowedHosts }) });
   const workers = startCallbackWorkers({ ...options, blocking: redis, deliver });
   const follower = apIds.size > 0 ? createCallbackFollower({ ...options, apIds }) : undefined;
-  await workers.ready();
+  try {
+    await workers.ready();
+  } catch (error) {
+    await workers.close();
+    throw error;
+  }
   follower?.start();
   return {
     /** Resolves when all ends before the call have their jobs. */

@@ -29,7 +29,7 @@ const readReply = async (body: AsyncIterable<Uint8Array>): Promise<Uint8Array> =
   return Buffer.concat(chunks, length);
 };
 
-/** Of somebody else, over HTTP (RFC 3161 3.4). */
+/** Asks the time-stamping authority at the URL, over HTTP (RFC 3161 3.4). */
 const askAt =
   (url: string): AskTimeStamp =>
   async (request) => {

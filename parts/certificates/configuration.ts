@@ -1,4 +1,4 @@
-/** Where certificates are published, and who makes the time stamps of signatures. */
+/** The configuration: where certificates are published, and who makes time stamps. */
 import { z } from 'zod';
 import { defineConfiguration } from '../../src/part/part.ts';
 import { ownOrigin, section, whole } from '../../src/registry/entry.ts';

@@ -6,7 +6,7 @@ import {
   revocationReasons,
   rollOverKinds,
 } from '../../packages/pki/src/ports.ts';
-import { answer, type Refusal, refuse } from '../../src/console/answers.ts';
+import { type AdminRefusal, answer, refuse } from '../../src/console/answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, msisdn, msisdnIn, query, readForm, reason } from '../../src/console/input.ts';
 import { createLookUps } from '../../src/console/look-ups.ts';
@@ -29,7 +29,7 @@ const numberBody = z.strictObject({ msisdn, why: reason.optional() });
 
 const rollOverBody = z.strictObject({ kind: z.enum(rollOverKinds), why: reason.optional() });
 
-const refusals: Readonly<Record<CertificateError, Refusal>> = {
+const refusals: Readonly<Record<CertificateError, AdminRefusal>> = {
   unknown: [404, 'unknown', 'There is no such certificate'],
   nothing: [409, 'nothing', 'None of its certificates can be revoked or renewed any more'],
 };
@@ -129,7 +129,7 @@ export const createCertificateRoutes = ({
   const noticeOf = (result: CertificateResult, done: CertificateNotice): CertificateNotice =>
     'refused' in result ? notices[result.refused] : done;
 
-  /** Reads a form about one number. Undefined when the text is no number. */
+  /** Reads a form about one number. Undefined when the text is not a number. */
   const readOrder = async (c: Context<ConsoleEnvironment>) => {
     const form = await readForm(c);
     const number = msisdn.safeParse(form.msisdn);

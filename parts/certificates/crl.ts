@@ -44,7 +44,7 @@ const entry = ({ serial, at, reason }: RevokedSerial): Buffer =>
 
 const entriesAtOnce = 500;
 
-/** In steps, so that others have their turn: a list may have a hundred thousand entries. */
+/** Writes entries in steps, so that other work runs: a list may have a hundred thousand. */
 const writeEntries = async (revoked: readonly RevokedSerial[]): Promise<Buffer> => {
   const parts: Buffer[] = [];
   for (let from = 0; from < revoked.length; from += entriesAtOnce) {

@@ -65,7 +65,7 @@ export const createLongTerm =
     const token = readTimeStampResponse(response);
     const timeStampTrust = await trust();
     const anchors = openCertificates(timeStampTrust);
-    // A minute for a clock of somebody else.
+    // A minute, because the clock of the other authority may differ.
     const at = new Date(now() + 60_000);
     const timeStamp = token && checkTimeStamp(token, value, { anchors, at });
     if (token === undefined || timeStamp === undefined)

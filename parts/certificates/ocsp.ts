@@ -29,7 +29,7 @@ const maxIds = 20;
 /**
  * Reads an OCSP request. Its signature and its extensions are not looked at.
  *
- * @returns Undefined for bytes that are no request.
+ * @returns Undefined for bytes that are not a request.
  */
 export const readOcspRequest = (der: Uint8Array): readonly CertificateId[] | undefined => {
   const body = member(readElement(der), 0, tags.sequence);

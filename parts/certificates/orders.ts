@@ -38,7 +38,7 @@ export const createCertificates = ({
   now,
 }: {
   readonly custody: KeyCustody;
-  /** Of parts. */
+  /** The {@link NumberOwners} of all parts. */
   readonly owners: readonly NumberOwners[];
   readonly audit: Audit;
   readonly now: () => number;

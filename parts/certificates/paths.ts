@@ -1,4 +1,4 @@
-/** For the OpenAPI document: what the certificate authority publishes, and proofs of signatures. */
+/** The paths in the OpenAPI document for what the authority publishes, and for proofs. */
 import { z } from 'zod';
 import type { DescribedPart } from '../../src/http/documentation/described-part.ts';
 import {

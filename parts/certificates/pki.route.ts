@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type Context, Hono } from 'hono';
-import type { Environment } from '../../src/http/body.ts';
+import type { HttpEnvironment } from '../../src/http/body.ts';
 import type { HttpLog } from '../../src/http/log.ts';
 import { readBody } from '../../src/http/pages/request-body.ts';
 import type { AskTimeStamp } from './long-term.ts';
@@ -16,12 +16,12 @@ export interface PkiRoutesOptions {
   readonly publisher: Publisher;
   /** Answers requests for time stamps. */
   readonly timeStamps: AskTimeStamp;
-  /** In how many seconds this caller may ask for a signature; 0 is now. */
+  /** The seconds after which this caller may ask for a signature; 0 is now. */
   readonly wait: (incoming: IncomingMessage | undefined) => Promise<number>;
   readonly log: Pick<HttpLog, 'trouble'>;
 }
 
-type PkiContext = Context<Environment>;
+type PkiContext = Context<HttpEnvironment>;
 
 /** What is revoked shall be known soon, so it is not kept as long as it is good for. */
 const cacheControl = 'public, max-age=300';
@@ -42,8 +42,8 @@ export const createPkiRoutes = ({
   timeStamps,
   wait,
   log,
-}: PkiRoutesOptions): Hono<Environment> => {
-  const routes = new Hono<Environment>();
+}: PkiRoutesOptions): Hono<HttpEnvironment> => {
+  const routes = new Hono<HttpEnvironment>();
 
   const orUnreachable = async (c: PkiContext, work: () => Promise<Response>): Promise<Response> => {
     try {

@@ -12,7 +12,7 @@ import {
   createApplicationRoute,
   readNothing,
 } from '../../src/http/application-route.ts';
-import type { Environment } from '../../src/http/body.ts';
+import type { HttpEnvironment } from '../../src/http/body.ts';
 import type { TransactionView } from '../../src/transactions/outcomes.ts';
 import type { LongTermSignature } from './long-term.ts';
 
@@ -42,7 +42,7 @@ export interface ProofRoutesOptions extends ApplicationRouteOptions {
 
 export const createProofRoutes = ({ findOwn, longTerm, ...options }: ProofRoutesOptions) => {
   const { serve } = createApplicationRoute(options);
-  const routes = new Hono<Environment>();
+  const routes = new Hono<HttpEnvironment>();
   routes.get('/pki/evidence/:id', (c) =>
     serve(c, '/pki/evidence/{id}', 'status', readNothing, async (apId) => {
       const id = c.req.param('id');

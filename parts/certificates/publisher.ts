@@ -36,7 +36,7 @@ export const createPublisher = ({
   readonly now: () => number;
 }) => {
   const answers = createBoundedCache<Signed>(cachedAnswers);
-  /** By authority, with what had been revoked then. */
+  /** The lists by authority, each with the revocations that it was made from. */
   const lists = new Map<string, Signed & { readonly revoked: readonly RevokedSerial[] }>();
 
   const signFor = (lastsMs: number, sign: (times: Times) => Promise<Uint8Array>): Signed => {
@@ -70,7 +70,7 @@ export const createPublisher = ({
     },
 
     /**
-     * An OCSP answer, DER, good for an hour. Bytes that are no request are answered with
+     * Returns a DER-encoded OCSP response, valid for an hour. Bytes that are not a request get
      * `malformedRequest`.
      */
     ocspAnswer: async (request: Uint8Array): Promise<Uint8Array> => {

@@ -24,7 +24,7 @@ import { denied, refusal, unavailable } from './parameters.ts';
 import type { Pings } from './pings.ts';
 import { type BackchannelLogin, createBackchannelRecords } from './records.ts';
 
-/** How often a client may ask: the default of OpenID Connect CIBA section 7.3. */
+/** The least seconds between two polls of a client: the default of CIBA section 7.3. */
 export const pollEverySeconds = 5;
 
 /**

@@ -4,9 +4,9 @@ import type { OauthClient } from '../../src/registry/oauth-client.ts';
 import { isSecureAddress } from '../../src/registry/web-address.ts';
 
 const backchannel = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('poll') }),
+  z.strictObject({ kind: z.literal('poll').describe('It asks.') }),
   z.strictObject({
-    kind: z.literal('ping'),
+    kind: z.literal('ping').describe('It is told.'),
     notificationEndpoint: z
       .string()
       .max(2000)
@@ -45,6 +45,6 @@ export interface CibaClient extends OauthClient {
   readonly backchannel?: Readonly<z.output<typeof backchannel>> | undefined;
 }
 
-/** Where a client is told that a login has ended; undefined for one that only polls. */
+/** The address at which a client hears of the end of a login; undefined for one that polls. */
 export const notificationEndpointOf = (client: CibaClient | undefined): string | undefined =>
   client?.backchannel?.kind === 'ping' ? client.backchannel.notificationEndpoint : undefined;

@@ -63,7 +63,7 @@ export const createPingWork = (activities: PingActivities, options: PingWorkOpti
   const workflow = defineWorkflow({
     name: 'ping',
     version: pingVersion,
-    // Nobody looks at it afterwards.
+    // It is not read afterwards.
     journal: false,
     chart: pingMachine.provide({
       actors: {

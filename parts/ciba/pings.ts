@@ -126,7 +126,7 @@ export const createPings = (
     },
     /** Leaves open pings to other processes. Safe to call again. */
     close,
-    /** From now on the client will be told when the login ends. */
+    /** Stores that the client is to be notified when the login ends. */
     expect: async (tenant: Tenant, authReqId: string, login: BackchannelLogin): Promise<void> => {
       await createBackchannelRecords(tenant.store, now).putPing(login, authReqId);
       const { reference, expiresAt } = login;

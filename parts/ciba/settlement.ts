@@ -1,5 +1,5 @@
 /**
- * From the end of a transaction to what the token endpoint hands out.
+ * Turns the end of a transaction into what the token endpoint hands out.
  *
  * A request is settled by the next process that looks at it: at a poll, or before a ping. One
  * process stores how the login ended, with the id of the grant. To carry this out (evidence, grant,

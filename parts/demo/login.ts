@@ -34,7 +34,7 @@ export const firstChoices: Choices = {
   straight: false,
 };
 
-/** The longest number. Longer texts are no numbers, and would not fit into the cookie. */
+/** The longest number. Longer texts are not numbers, and would not fit into the cookie. */
 const maxNumberLength = 40;
 
 const among = <T extends string>(known: readonly T[], text: string | null): T | undefined =>

@@ -26,7 +26,7 @@ const longestText = 160;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The same JSON without secrets, and with long texts cut. */
+/** The JSON value without secrets, and with long texts cut. */
 export const presentable = (value: unknown, name = ''): unknown => {
   if (typeof value === 'string') {
     if (secretMembers.has(name)) return shortened(value);
@@ -58,7 +58,7 @@ export interface Answered {
   readonly exchange: Exchange;
 }
 
-/** A member of an answer; empty when it is no text. */
+/** A member of an answer; empty when it is not a text. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const timeoutMs = 10_000;

@@ -20,7 +20,7 @@ const maxDetail = 500;
 const brief = (words: string): string =>
   words.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, maxDetail);
 
-/** The same fault of this service: its code, which decides the reason, and its detail. */
+/** The fault of this service with the code and detail of the other service's fault. */
 export const faultOf = ({ code, reason, detail }: ServiceFault): Fault => {
   // In both services a status has other words for it than the synchronous answer.
   if (code === 208 && detail === statusExpiredDetail) return fault(208);

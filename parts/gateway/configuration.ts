@@ -111,7 +111,7 @@ export const gatewayList = z.array(entry).superRefine((entries, context) => {
 });
 
 const device = z.strictObject({
-  kind: z.literal('gateway'),
+  kind: z.literal('gateway').describe('A device at another service.'),
   upstream: z
     .string()
     .min(1)

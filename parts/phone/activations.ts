@@ -38,7 +38,7 @@ export const activationLink = (publicUrl: string, { code }: IssuedCode): string 
 
 interface Found extends Activation {
   readonly isUsed: boolean;
-  /** Also for copies of the request that has used it. */
+  /** Whether the code is over, even for copies of the request that has used it. */
   readonly isOver: boolean;
 }
 
@@ -110,7 +110,7 @@ export const createActivations = ({
       return found === undefined || found.isOver ? undefined : found;
     },
 
-    /** For the page, before anybody chooses a PIN. */
+    /** The state of a code, for the page before a PIN is chosen. */
     stateOf: async (id: string): Promise<'open' | 'used' | 'unknown'> => {
       const found = await read(id);
       if (found === undefined) return 'unknown';

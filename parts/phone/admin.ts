@@ -45,7 +45,7 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     return { kind: 'invited', link: activationLink(publicUrl, code), expiresAt: code.expiresAt };
   };
 
-  /** Un-enrols a phone, whoever wants it. A phone whose certificates could not be revoked stays. */
+  /** Un-enrols a phone. It stays enrolled when its certificates could not be revoked. */
   const removePhone = async ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>): Promise<boolean> => {
     await options.revoke?.({ msisdn, id });
     const wasThere = await phones.remove({ msisdn, id });
@@ -65,7 +65,7 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
         ? linkWith(msisdn, { lifeMs: invitationMs, language })
         : { kind: 'configured' },
 
-    /** A link for the sandbox's own number, for whoever asks. */
+    /** A link for the sandbox's own number. Any caller gets it. */
     selfService: async (): Promise<string> => {
       const invited = await linkWith(sandboxPhoneNumber, {
         lifeMs: selfServiceMs,
@@ -78,15 +78,15 @@ export const createPhoneAdmin = (options: PhoneAdminOptions) => {
     /** @returns Undefined for a number that was never invited. */
     find: (msisdn: string): Promise<PhoneNumber | undefined> => phones.read(msisdn),
 
-    /** The same as operators see it. */
+    /** The number and its phones as operators see them; undefined if it was never invited. */
     view: async (msisdn: string) => {
       const number = await phones.read(msisdn);
       return number && numberView(number, options.now());
     },
 
     /**
-     * The number has a new owner, who has none of the phones of the former one, and whom no
-     * invitation of the former one reaches. @param msisdn Digits.
+     * Removes all phones and the invitation of a number that has a new owner.
+     * @param msisdn Digits.
      */
     forgetOwner: async (msisdn: string): Promise<void> => {
       const number = await phones.read(msisdn);

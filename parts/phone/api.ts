@@ -43,7 +43,7 @@ const receiptAnswers = (shards: readonly Shard[], redis: RedisClient, now: () =>
   return createEngine(locate, now).answer;
 };
 
-/** What connected phones are told. */
+/** The messages that connected phones get. */
 const openConnections = (
   { redis, blocking, prefix, onError }: Rooms,
   { phones, prompts, views }: { phones: Phones; prompts: PhonePrompts; views: Views },

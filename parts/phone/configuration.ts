@@ -41,7 +41,7 @@ const phone = section({
 });
 
 /** The phones in browsers that people have enrolled for the number. */
-const device = z.strictObject({ kind: z.literal('phone') });
+const device = z.strictObject({ kind: z.literal('phone').describe('The browser of a phone.') });
 
 export const isPhone = ({ device: { kind } }: Pick<Sscd, 'device'>): boolean => kind === 'phone';
 

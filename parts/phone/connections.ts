@@ -3,7 +3,7 @@
  *
  * All of them share one reader of the stream of changes and one timer, because there are thousands.
  * A connection that Redis was away from misses nothing: the reader goes on where it stopped. A
- * phone that connects asks for its state itself, and so hears of what was before.
+ * phone that connects asks for its state itself, so it also learns of earlier changes.
  *
  * Source: HTML Living Standard, section 9.2.
  */
@@ -24,7 +24,7 @@ export interface Connection {
 
 const heartbeatMs = 15_000;
 const retryMs = 2000;
-/** The same browser may have an old one that has not noticed its end. */
+/** The most connections of one phone: a browser may have an old one that has not yet ended. */
 const maxForOne = 4;
 const closeTimeoutMs = 1000;
 
@@ -35,7 +35,7 @@ const greeting = encoder.encode(`retry: ${retryMs}\n\n`);
 export type Connections = ReturnType<typeof createConnections>;
 
 export const createConnections = (options: {
-  /** Asked once, for where the stream ends. */
+  /** The connection on which the end of the stream is read once. */
   readonly redis: RedisClient;
   /** The stream is read on a duplicate of this connection. */
   readonly blocking: RedisClient;
@@ -58,7 +58,7 @@ export const createConnections = (options: {
   };
 
   let starting: Promise<void> | undefined;
-  /** Resolves when all that is told from now on is read. */
+  /** Resolves when the reader follows the stream: every later entry is read. */
   const startReading = (): Promise<void> => {
     starting ??= (async () => {
       const from = await lastEntryId(redis, key);

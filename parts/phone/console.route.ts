@@ -1,7 +1,7 @@
 /** Phones in browsers: invite a number, list its phones, remove one. Page and API, for admins. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { answer, type Refusal, refuse } from '../../src/console/answers.ts';
+import { type AdminRefusal, answer, refuse } from '../../src/console/answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from '../../src/console/deps.ts';
 import { json, msisdnIn, readForm } from '../../src/console/input.ts';
 import { createLookUps } from '../../src/console/look-ups.ts';
@@ -13,10 +13,14 @@ import { removePhonePage, type SubscribersModel, subscribersPage } from './page.
 
 const invitation = z.strictObject({ language: z.enum(pageLanguages).optional() });
 
-const noNumber: Refusal = [400, 'bad-request', 'msisdn must be a number with its country code'];
-const unknownNumber: Refusal = [404, 'unknown', 'The number was never invited'];
+const noNumber: AdminRefusal = [
+  400,
+  'bad-request',
+  'msisdn must be a number with its country code',
+];
+const unknownNumber: AdminRefusal = [404, 'unknown', 'The number was never invited'];
 
-const refusals: Readonly<Record<'configured' | 'no-address', Refusal>> = {
+const refusals: Readonly<Record<'configured' | 'no-address', AdminRefusal>> = {
   configured: [
     409,
     'configured',

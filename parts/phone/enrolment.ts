@@ -23,17 +23,17 @@ import { activationMac, deriverOf, hashOf, newRecoveryCode, recoveryHash } from 
 export interface Enrolled {
   readonly kind: 'enrolled';
   readonly phone: Pick<Phone, 'id' | 'msisdn'>;
-  /** For the cookie. Only its hash is stored. */
+  /** The value of the cookie. Only its hash is stored. */
   readonly secret: string;
   /** DER. */
   readonly certificate: Uint8Array;
-  /** With a PIN. Shown once. */
+  /** Shown once. Undefined for a phone with a passkey. */
   readonly pin?: { readonly share: string; readonly recoveryCode: string };
 }
 
 /**
  * code      The code is unknown, used, expired, or does not authenticate this request.
- * request   It is no request of a P-256 key that has signed it.
+ * request   It is not a request of a P-256 key that has signed it.
  * gate      The passkey does not prove that its user was verified.
  * too-many  The number has as many phones as it may have.
  */
@@ -48,7 +48,7 @@ export const certificateFacts = (
   serial: new X509Certificate(certificate).serialNumber.toLowerCase(),
 });
 
-/** Whose key it is, for the custody. */
+/** The owner of a phone's key, in the form of the custody. */
 export const keyOwnerOf = ({ msisdn, id }: Pick<Phone, 'msisdn' | 'id'>) =>
   ({ msisdn, sscdId: `phone-${id}`, algorithm: 'EC' }) as const;
 
@@ -139,7 +139,7 @@ export const createEnrolment = (options: EnrolmentOptions) => {
     const known = (await phones.read(msisdn))?.phones.find((phone) => phone.id === id);
     // A copy of the request that added it: what has changed since, a new PIN for one, stays.
     const isCopy = known !== undefined && isEqual(known.secretHash, secretHash);
-    // The same key with another gate would take the phone from whoever has the cookie.
+    // The same key with another gate would take the phone from the browser with the cookie.
     if (known !== undefined && !isCopy) return refused('code');
     const chain = isCopy
       ? await custody.chain(known.chain)

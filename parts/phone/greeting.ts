@@ -1,4 +1,6 @@
-/** What the person reads who starts a sandbox: how a browser becomes the phone of its own number. */
+/**
+ * The text at the start of a sandbox. It says how a browser becomes the phone of its own number.
+ */
 import { renderUnicodeCompact } from 'uqr';
 import { defaultUrl } from '../../src/environment/environment.ts';
 import { sandboxPhoneNumber } from './subscribers.ts';

@@ -75,7 +75,7 @@ export const createPageRequests = (options: PageRequestsOptions) => {
     return { 'set-cookie': `${cookieName}=${value ?? ''}; ${attributes}` };
   };
 
-  /** @returns The answer to somebody who has tried too often. */
+  /** @returns The answer to a caller that has tried too often; undefined when it may go on. */
   const limited = async ({ env }: PageContext): Promise<Response | undefined> => {
     const keyOf = (bucket: string): string => `phone:${cookies.nameOf(bucket)}`;
     const limits = limitsFrom(options.addressOf(env?.incoming), maxTries, undefined, keyOf);
@@ -152,7 +152,7 @@ export const createPageRequests = (options: PageRequestsOptions) => {
           ? refuse(401, 'unknown-phone', 'This is no enrolled phone')
           : handle(c, phone);
       },
-    /** The same cookie, for as long as possible from now on. */
+    /** The header that renews the cookie of the request for the longest time. */
     renewedCookie: (c: PageContext) => cookieHeader(getCookie(c, cookieName)),
   };
 };

@@ -50,7 +50,7 @@ export const createPasskeys = ({
     };
   };
   return {
-    /** For `navigator.credentials.create`. @param code Id of the activation code. */
+    /** The options of `navigator.credentials.create`. @param code Id of the activation code. */
     creationOptions: async (code: string, userName: string) => {
       const { generateRegistrationOptions } = await loadLibrary();
       return generateRegistrationOptions({
@@ -88,7 +88,7 @@ export const createPasskeys = ({
       };
     },
 
-    /** For `navigator.credentials.get`. @returns Undefined for a phone with a PIN. */
+    /** The options of `navigator.credentials.get`. @returns Undefined for a phone with a PIN. */
     requestOptions: async (phone: Phone, prompt: string) => {
       const { gate } = phone;
       if (gate.kind !== 'passkey') return undefined;

@@ -56,7 +56,7 @@ export interface PhoneRoutesOptions extends PageRequestsOptions {
   readonly enrol: (request: EnrolmentRequest) => Promise<EnrolmentResult>;
   /** Un-enrols a phone. */
   readonly remove: (phone: Phone) => Promise<void>;
-  /** Answers `unknown` also for a code that is none, of another browser, or too old. */
+  /** Answers `unknown` also for a code that is malformed, of another browser, or too old. */
   readonly join: (phone: JoiningPhone) => Promise<Joined>;
   /** The number's phones have changed. */
   readonly tellState: (msisdn: string) => Promise<void>;
@@ -79,14 +79,14 @@ export const createPhoneRoutes = (options: PhoneRoutesOptions): Hono<PageEnviron
     createPageRequests(options);
   const routes = new Hono<PageEnvironment>();
 
-  /** For everybody on our page. */
+  /** Adds a route that any visitor of our page may use. */
   const on = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, handle: Handle): void => {
     routes.on(method, `/phone/api/${path}`, guarded(handle));
   };
-  /** For phones that are enrolled. */
+  /** Adds a route for enrolled phones. */
   const onPhone = (method: Parameters<typeof on>[0], path: string, handle: PhoneHandle): void =>
     on(method, path, withPhone(handle));
-  /** For phones that are enrolled, with what they send. */
+  /** Adds a route for enrolled phones that checks the body with a schema. */
   const onSent = <Schema extends z.ZodType>(
     method: 'POST' | 'PUT',
     path: string,

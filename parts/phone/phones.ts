@@ -26,7 +26,8 @@ const gateSchema = z.discriminatedUnion('kind', [
     /** SHA-256 of the recovery code. */
     recoveryHash: z.string(),
     /**
-     * Of the code that has set this PIN, until the PIN is entered: the answer may have been lost.
+     * SHA-256 of the recovery code that has set this PIN. Kept until the PIN is entered, because the
+     * answer with the new code may have been lost.
      */
     formerRecoveryHash: z.string().optional(),
   }),

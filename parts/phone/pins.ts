@@ -12,7 +12,7 @@ import { deriverOf, hashOf, newRecoveryCode, recoveryHash } from './secrets.ts';
 export type PinResult =
   | { readonly kind: 'right'; readonly share: string }
   | { readonly kind: 'wrong'; readonly triesLeft: number }
-  /** By this try or an earlier one. */
+  /** The PIN is blocked, by this try or an earlier one. */
   | { readonly kind: 'blocked' }
   /** The phone has a passkey, or was removed meanwhile. */
   | { readonly kind: 'none' };

@@ -26,7 +26,7 @@ const promptSchema = z.object({
   /** Milliseconds since the epoch, by the clock of Redis. */
   promptedAt: z.number(),
   deadline: z.number(),
-  /** Of a receipt: names the activity that is told what the person does. */
+  /** The activity that gets the person's answer to a receipt; undefined for a signature. */
   answerTo: z.string().optional(),
 });
 
@@ -67,13 +67,16 @@ export type Told = Readonly<z.infer<typeof toldSchema>>;
 const keptMs = 3_700_000;
 /** A reader that is slower misses some; its phones ask for their state when they connect again. */
 const maxTold = 10_000;
-/** After so many prompts of a number those are removed that are too old. */
+/** Each time after so many prompts of a number, its old prompts are removed. */
 const pruneEvery = 32;
 const toldField = 'told';
 
 export const toldKey = (prefix: string): string => `${prefix}:phones:told`;
 
-/** @param fields Of an entry of the stream. @returns Undefined for what is not of this room. */
+/**
+ * @param fields The fields of a stream's entry.
+ * @returns Undefined for an entry of another format.
+ */
 export const readTold = ([, text = '']: readonly string[]): Told | undefined => {
   try {
     return toldSchema.safeParse(JSON.parse(text)).data;
@@ -162,7 +165,7 @@ export const createPhonePrompts = ({
       if (isNew === 1 && Number(count) % pruneEvery === 0) await prune(msisdn);
     },
 
-    /** Those that are open, the oldest first. */
+    /** The open prompts of a number, the oldest first. */
     list: async (msisdn: string): Promise<readonly PhonePrompt[]> => {
       const fields = await redis.hgetall(keyOf(msisdn));
       return Object.keys(fields)

@@ -49,10 +49,10 @@ const recordBytes = 4096;
 const lastRecord = Buffer.of(2);
 /** A push service accepts at most a day (RFC 8292 section 2). */
 const tokenSeconds = 43_200;
-/** How long a push service keeps the news of another phone for a device that is off. */
+/** The time that a push service keeps the news of another phone for a device that is off. */
 const enrolledMs = 7 * 86_400_000;
 
-/** @throws When the browser's key is no point of P-256. */
+/** @throws When the browser's key is not a point of P-256. */
 const encrypt = ({ keys }: Subscription, payload: object): Buffer => {
   const theirs = bytesOf(keys.p256dh);
   const pair = createECDH('prime256v1');

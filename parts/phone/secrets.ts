@@ -7,7 +7,7 @@ export const hashOf = (secret: string | Uint8Array): string => hash('sha256', se
 
 /**
  * The key under which a browser authenticates its enrolment.
- * @param secret Of the code, 16 bytes.
+ * @param secret The secret in the code, 16 bytes.
  */
 export const activationKey = (secret: Uint8Array): Buffer =>
   deriveKey(secret, 'paraph phone activation');
@@ -36,7 +36,7 @@ export const activationMac = (
   gate: readonly string[],
 ): string => createHmac('sha256', key).update(request).update(gate.join(' ')).digest('base64url');
 
-/** Without I, L, O and U, which are read as something else. */
+/** The alphabet of codes, without I, L, O and U, which are read as something else. */
 const recoveryAlphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const recoveryGroups = 6;
 
@@ -51,7 +51,7 @@ export const newRecoveryCode = (bytes: Uint8Array): string =>
       .join(''),
   ).join('-');
 
-/** The same for all ways to type it. */
+/** The hash of a recovery code, the same for all ways to type it. */
 export const recoveryHash = (written: string): string =>
   hashOf(written.toUpperCase().replace(/[^0-9A-Z]/g, ''));
 
@@ -64,7 +64,7 @@ export interface PhoneCookie {
   readonly secret: string;
 }
 
-/** The value of a phone's cookie names number and phone, and nobody but the service can read it. */
+/** The value of a phone's cookie. It names number and phone, and only the service can read it. */
 export const createPhoneCookies = (serviceKey: Uint8Array) => {
   const key = deriveKey(serviceKey, 'paraph phone cookies');
   const texts = createSealedTexts(key, 'phone cookie', contentSchema, maxLength);
@@ -78,7 +78,7 @@ export const createPhoneCookies = (serviceKey: Uint8Array) => {
     /** A challenge for one purpose, the same each time. 32 bytes, base64url. */
     challengeFor: (purpose: string): string =>
       createHmac('sha256', key).update(`challenge ${purpose}`).digest('base64url'),
-    /** For names of limits, which must not show addresses. */
+    /** A keyed hash as the name of a limit, which must not show addresses. Base64url. */
     nameOf: (text: string): string =>
       createHmac('sha256', key).update(`limit ${text}`).digest('base64url'),
   };

@@ -28,7 +28,7 @@ const version = hash('sha256', JSON.stringify([...contents]), 'base64url').slice
 export const addressOf = (name: 'phone.css' | 'phone.js'): string =>
   `/phone/assets/${version}/${name}`;
 
-/** With the language, so that a browser that changes its own gets another worker. */
+/** The worker's address. It has the language, so that a change of language gives another worker. */
 export const workerAddress = (language: PageLanguage): string =>
   `/phone/${worker}?language=${language}`;
 
@@ -44,7 +44,7 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript;charset=UTF-8',
 };
 
-/** @returns Undefined for a name that is none of the files. */
+/** @returns Undefined for a name that no file has. */
 export const assetResponse = (asked: string, name: string): Response | undefined => {
   const content = name === worker ? undefined : contents.get(name);
   if (content === undefined) return undefined;

@@ -81,7 +81,7 @@ const reading = (
 <div class="waiting"><p data-part="language-row">${language}: <span data-part="language"></span></p>
 <p class="time" role="timer" aria-live="off">${timeLeft} <span data-part="clock"></span></p></div>`;
 
-/** In the order of a phone's keys. */
+/** The keys of the PIN pad, in the order of a phone. */
 const pad = ({ digits, erase }: PhoneWords['prompt']): Html =>
   html`<div class="pad" data-part="pad" role="group" aria-label="${digits}">${[...'1234567890'].map(
     (digit) =>

@@ -1,7 +1,7 @@
 /**
- * The page of the phone and its files. It is the same for everybody: who the browser belongs to
- * says the cookie, to the API alone. No address of it has anything secret, because the activation
- * code is in the fragment, which browsers do not send.
+ * The page of the phone and its files. It is the same for everybody: only the API reads the cookie,
+ * which says to whom the browser belongs. No address of it has anything secret, because the
+ * activation code is in the fragment, which browsers do not send.
  *
  * The policy is stricter than that of other pages: scripts can only be files of this origin, and no
  * text can become a script or HTML (Trusted Types), because a script on this origin could sign.
@@ -16,9 +16,9 @@ import { addressOf, assetResponse, workerScript } from './shell-assets.ts';
 import { offlinePage, phoneWords, shellPage } from './shell-page.ts';
 
 export interface ShellOptions {
-  /** How the pages of this service look. Asked at the first request. */
+  /** Gives the look of the pages of this service. Called at the first request. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
-  /** In a sandbox, digits of the number that any browser may take. */
+  /** The number that any browser may take, digits; undefined outside of a sandbox. */
   readonly ownNumber: string | undefined;
   readonly publicUrl: () => string;
 }

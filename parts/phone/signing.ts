@@ -38,9 +38,9 @@ export interface SigningOptions {
   /** Revokes all certificates of a phone. */
   readonly revoke: (phone: Pick<Phone, 'msisdn' | 'id'>) => Promise<unknown>;
   readonly now: () => number;
-  /** Of transactions. */
+  /** Brings the answer to the prompt of a transaction. */
   readonly answer: Answer;
-  /** Of the activities that show receipts. */
+  /** Brings the answer to an activity that shows a receipt. */
   readonly answerReceipt: Engine['answer'];
 }
 
@@ -174,6 +174,6 @@ export const createFailOpen =
     }
   };
 
-/** What a phone is told of an end: another phone's is elsewhere. */
+/** The reason of an end as a phone is told it: an answer of another phone is `elsewhere`. */
 export const toldTo = (phone: string, { why, by }: PromptEnd): EndReason =>
   by === undefined || by === phone ? why : 'elsewhere';

@@ -5,7 +5,7 @@
  *         time, changes every three seconds and counts for fifteen. So a copy that is passed on by
  *         hand is too late.
  * device  For the phone in the same browser. It counts only together with a cookie that this browser
- *         got with it, so a copy in another browser is nothing.
+ *         got with it, so a copy in another browser is refused.
  *
  * A code is stored nowhere. It stands in the fragment of an address, which no server and no log
  * sees.
@@ -26,7 +26,7 @@ type ReadCode = JoiningDevice['login'];
 type Start = ReadCode['start'];
 
 const slotMs = 3000;
-/** How long a code counts. To unlock a phone and to follow the link takes some seconds. */
+/** The slots that a code is valid for: to unlock a phone and follow the link takes seconds. */
 const lifeSlots: Readonly<Record<Start, number>> = { qr: 5, device: 20 };
 
 const macBytes = 16;
@@ -37,7 +37,7 @@ export type StartCodes = ReturnType<typeof createStartCodes>;
 
 /** @param now The clock of this machine, milliseconds since the epoch. */
 export const createStartCodes = (serviceKey: Uint8Array, now: () => number) => {
-  // As releases before this one, whose processes may run beside.
+  // The same label as in earlier releases, because their processes may run beside this one.
   const key = deriveKey(serviceKey, 'paraph oidc forms');
   const slotNow = (): number => Math.floor(now() / slotMs);
 

@@ -3,7 +3,6 @@
 import type { KeyCustody } from '../../packages/pki/src/ports.ts';
 import { createPost } from '../../src/http/outgoing/post.ts';
 import type { PartSettings, SubscriberRooms } from '../../src/part/rooms.ts';
-import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import type { Answer } from '../../src/transactions/answers.ts';
 import { createActivations } from './activations.ts';
 import { createPhoneAdmin, type PhoneAdminOptions } from './admin.ts';
@@ -52,22 +51,23 @@ export const revokeWith =
   (phone: Pick<Phone, 'msisdn' | 'id'>): Promise<unknown> =>
     custody.revokeCertificate(keyOwnerOf(phone), 'cessationOfOperation');
 
-/** For operators, in the console and on the command line. */
+/** Opens what operators do with phones, in the console and on the command line. */
 export const openAdmin = (
   rooms: StoreRooms & {
+    readonly configured: PhoneAdminOptions['configured'];
     readonly answer: Answer;
     readonly publicUrl: PhoneAdminOptions['publicUrl'];
     readonly revoke: PhoneAdminOptions['revoke'];
   },
 ) => {
-  const { settings, now, answer, publicUrl, revoke } = rooms;
+  const { settings, configured, now, answer, publicUrl, revoke } = rooms;
   const store = openStore(rooms);
   const failOpen = createFailOpen({ ...store, answer });
   const admin = createPhoneAdmin({
     ...store,
     now,
     failOpen,
-    configured: createSubscriberRegistry(settings),
+    configured,
     invitationMs: settings.phone.invitationDays * dayMs,
     publicUrl,
     revoke,

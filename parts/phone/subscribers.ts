@@ -13,10 +13,10 @@ import type {
 import { isPhone, type PhoneShapes } from './configuration.ts';
 import { createPhones, type PhoneNumber } from './phones.ts';
 
-/** Of the sandbox: everybody may enrol a phone for it. Without a plus. */
+/** The number of the sandbox for which everybody may enrol a phone. Digits without plus. */
 export const sandboxPhoneNumber = '41700092600';
 
-/** Before anybody has enrolled. */
+/** The device of a number for which no phone is enrolled yet. */
 const plainApp: Sscd = {
   kind: 'app',
   id: 'app-0',

@@ -15,7 +15,7 @@ export interface ViewOptions {
   readonly prompts: Pick<PhonePrompts, 'list'>;
   readonly phones: Pick<Phones, 'read'>;
   readonly passkeys: Passkeys;
-  /** How people know an application. */
+  /** The name of an application that people see. */
   readonly applicationName: (apId: string) => string;
   /** VAPID; undefined where push is off. */
   readonly pushKey: string | undefined;
@@ -90,11 +90,11 @@ export type Views = ReturnType<typeof createViews>;
 
 /** A number and its phones, for operators. Times are ISO 8601 in UTC. */
 export interface NumberView {
-  /** With plus. */
+  /** Digits with a plus in front. */
   readonly msisdn: string;
   readonly language?: string | undefined;
   readonly since: string;
-  /** While an invitation is open. */
+  /** The end of the open invitation; undefined without one. */
   readonly invitedUntil?: string;
   readonly phones: readonly {
     readonly id: string;

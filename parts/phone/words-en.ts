@@ -4,7 +4,7 @@
  */
 export const en = {
   appName: 'Phone',
-  /** In the footer, in place of the words of the other pages. */
+  /** Stands in the footer, in place of the words of the other pages. */
   safety: 'Enter your PIN in this app only. Sign only what you have asked for yourself.',
   loading: 'One moment …',
   noScript: 'This page needs JavaScript.',

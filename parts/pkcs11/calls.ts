@@ -12,7 +12,7 @@ export interface TokenPlace {
 
 /** `keyId` is CKA_ID in hex. */
 export type TokenCall =
-  /** @param fresh Nobody else in this process uses the token: what was open is closed. */
+  /** @param fresh Whether no other thread uses the token: then open sessions are closed first. */
   | { readonly kind: 'open'; readonly pin: string; readonly fresh: boolean }
   | {
       readonly kind: 'make';
@@ -31,7 +31,7 @@ export type TokenCall =
   /** Is it still there? */
   | { readonly kind: 'probe' };
 
-export interface Asked {
+export interface AskedCall {
   readonly id: number;
   readonly call: TokenCall;
 }
@@ -47,7 +47,7 @@ export type TokenValue = JWK | Uint8Array | undefined;
  */
 export interface TokenFailure {
   readonly kind: 'result' | 'no-key' | 'no-token' | 'package' | 'library';
-  /** For the log. */
+  /** What the log says of the failure. */
   readonly says: string;
   readonly code?: number;
 }

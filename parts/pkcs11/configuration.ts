@@ -5,7 +5,7 @@ import { amount, whole } from '../../src/registry/entry.ts';
 
 const pkcs11 = z
   .strictObject({
-    kind: z.literal('pkcs11'),
+    kind: z.literal('pkcs11').describe('In a PKCS#11 token.'),
     module: z.string().min(1).describe("Path of the token's PKCS#11 library."),
     tokenLabel: z.string().min(1).max(32).optional().describe('Label of the token.'),
     slot: z.int().min(0).optional().describe('Number of its slot, instead of the label.'),
@@ -31,7 +31,10 @@ const pkcs11 = z
   });
 
 const custody = z
-  .discriminatedUnion('kind', [z.strictObject({ kind: z.literal('store') }), pkcs11])
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('store').describe('In Redis, sealed.') }),
+    pkcs11,
+  ])
   .prefault({ kind: 'store' });
 
 export const pkcs11Configuration = defineConfiguration({

@@ -23,8 +23,8 @@ const endWithProcess = (token: Pick<Token, 'holdsProcess'>): void => {
 };
 
 /**
- * All processes have the same token, and what needs no signature goes on, so its check never fails.
- * The reason of the token is for the log, because it may name what is not for everybody.
+ * The check never fails: all processes have the same token, and requests that need no signature go
+ * on. The token's own reason goes to the log alone, because it may name what is not for everybody.
  */
 const checkOf = (token: Pick<Token, 'trouble'>): KeyPlace['checks'][number] => ({
   name: 'token',
@@ -37,7 +37,7 @@ const checkOf = (token: Pick<Token, 'trouble'>): KeyPlace['checks'][number] => (
   }),
 });
 
-/** @param threadFile As of `createToken`. */
+/** @param threadFile The same as for `createToken`. */
 export const openToken = (
   {
     settings: { custody },
@@ -51,13 +51,14 @@ export const openToken = (
   if (custody.kind === 'store') return undefined;
   const { pinFile, userKeys } = custody;
   const pinOfEnvironment = (): string => {
-    if (pin === undefined) throw new Error(noPin);
+    if (pin === undefined) throw new PartSetupError(noPin);
     return pin;
   };
+  const readPin = (): string =>
+    pinFile === undefined ? pinOfEnvironment() : readSecretFile('custody.pinFile', pinFile);
   const token = createToken({
     settings: custody,
-    readPin: () =>
-      pinFile === undefined ? pinOfEnvironment() : readSecretFile('custody.pinFile', pinFile),
+    readPin,
     log: {
       away: (reason) => onError(new Error(`The token is away: ${reason}`)),
       back: () => log.info({}, 'the token is back'),
@@ -68,7 +69,8 @@ export const openToken = (
   return {
     vault: (waitMs) => createTokenVault({ token, prefix, withUsers: userKeys === 'token', waitMs }),
     open: async () => {
-      if (pinFile === undefined && pin === undefined) throw new PartSetupError(noPin);
+      // A token that is away is waited for, but a PIN that is nowhere comes from no token.
+      readPin();
       await token.open();
     },
     checks: [checkOf(token)],

@@ -8,7 +8,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { JWK } from 'jose';
 import type { KeyType, SigningAlgorithm } from '../../packages/pki/src/ports.ts';
-import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
+import type {
+  Answered,
+  AskedCall,
+  TokenCall,
+  TokenFailure,
+  TokenPlace,
+  TokenValue,
+} from './calls.ts';
 import { ck, createPkcs11, type Pkcs11, results } from './pkcs11.ts';
 
 if (parentPort === null) throw new Error('This is a thread, not a program');
@@ -272,7 +279,7 @@ const failureOf = (error: unknown): TokenFailure => {
   return { kind: 'result', says: error instanceof Error ? error.message : String(code), code };
 };
 
-const answered = ({ id, call }: Asked): Answered => {
+const answered = ({ id, call }: AskedCall): Answered => {
   try {
     return { id, value: answer(call) };
   } catch (error) {
@@ -280,4 +287,4 @@ const answered = ({ id, call }: Asked): Answered => {
   }
 };
 
-parent.on('message', (lot: readonly Asked[]) => parent.postMessage(lot.map(answered)));
+parent.on('message', (lot: readonly AskedCall[]) => parent.postMessage(lot.map(answered)));

@@ -41,7 +41,7 @@ const inputs: Readonly<Record<SigningAlgorithm, (data: Uint8Array) => Uint8Array
 };
 
 /**
- * A token's objects are seen by whoever administers it, so the name of a user's key has no number.
+ * Administrators of a token see its objects, so the name of a user's key has no number.
  */
 const labelOf = (prefix: string, name: string): string =>
   `${prefix} ${name.startsWith('user:') ? 'user' : name}`;
@@ -49,7 +49,7 @@ const labelOf = (prefix: string, name: string): string =>
 /**
  * @param prefix    `queue.prefix`: the first word of each key's label.
  * @param withUsers Whether users' keys are made in the token, too.
- * @param waitMs    How long a caller waits for a token that is away. Default: as long as for a
+ * @param waitMs    The time that a caller waits for a token that is away. Default: that of a
  * call.
  */
 export const createTokenVault = ({

@@ -1,7 +1,7 @@
 /**
  * A PKCS#11 token, called from threads because its calls block.
  *
- * closed   Nobody has needed it yet. The first call opens it.
+ * closed   It was not needed yet. The first call opens it.
  * opening  Logging in. Calls wait.
  * open     Calls go to the thread with the least to do.
  * away     It was lost, or could not be opened. Calls wait until it is back, or their time is over;
@@ -22,12 +22,19 @@ import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
 import { PartSetupError } from '../../src/part/part.ts';
-import type { Answered, Asked, TokenCall, TokenFailure, TokenPlace, TokenValue } from './calls.ts';
+import type {
+  Answered,
+  AskedCall,
+  TokenCall,
+  TokenFailure,
+  TokenPlace,
+  TokenValue,
+} from './calls.ts';
 import { pinErrors, refusals } from './pkcs11.ts';
 
 export interface TokenSettings extends TokenPlace {
   readonly threads: number;
-  /** For a call, and for one that waits while the token is away. */
+  /** The timeout of a call, also while it waits for a token that is away. */
   readonly timeoutSeconds: number;
 }
 
@@ -47,7 +54,7 @@ export class TokenRefusedError extends Error {
 
 export interface Token {
   /**
-   * @param waitMs For a token that is away. Default: `timeoutSeconds`.
+   * @param waitMs The time to wait for a token that is away. Default: `timeoutSeconds`.
    * @throws TokenAwayError or TokenRefusedError.
    */
   call(call: Exclude<TokenCall, { readonly kind: 'open' }>, waitMs?: number): Promise<TokenValue>;
@@ -92,7 +99,7 @@ const makeMs = 30_000;
 
 const firstPauseMs = 250;
 const longestPauseMs = 5000;
-/** A token that nobody uses is asked so often whether it is there. */
+/** The interval at which an unused token is asked whether it is there. */
 const probeMs = 5000;
 /** A token that is lost sooner after it was opened is not opened at once. */
 const steadyMs = 1000;
@@ -103,7 +110,7 @@ const steadyMs = 1000;
 const firstMissMs = 5000;
 const longestMissMs = 30_000;
 const maxMisses = 1000;
-/** For calls that are under way at the end. */
+/** The time that threads have to end when the token is closed. */
 const closeMs = 1000;
 
 const silent = 'it does not answer';
@@ -140,7 +147,9 @@ export const createToken = ({
   let isClosing = false;
   let reason = '';
   let openedAt = Number.NEGATIVE_INFINITY;
-  /** Until when the token is not opened for a key, by its id; of `performance.now()`. */
+  /**
+   * By the id of a key, the time until which the token is not opened for it (`performance.now()`).
+   */
   const misses = new Map<string, { readonly until: number; readonly pauseMs: number }>();
   let failures = 0;
   let refusedPin: string | undefined;
@@ -158,7 +167,7 @@ export const createToken = ({
     result(waiting);
   };
 
-  /** From now on. */
+  /** Rejects the call when it has not ended this many milliseconds from now. */
   const limit = (waiting: Waiting, ms: number): void => {
     if (waiting.isOver) return;
     clearTimeout(waiting.timer);
@@ -171,7 +180,7 @@ export const createToken = ({
 
   const post = (thread: Thread, lot: readonly Waiting[]): void => {
     if (thread.inHand.size === 0) thread.busySince = performance.now();
-    const asked = lot.map((waiting): Asked => {
+    const asked = lot.map((waiting): AskedCall => {
       const id = nextId;
       nextId += 1;
       thread.inHand.set(id, waiting);
@@ -198,7 +207,7 @@ export const createToken = ({
   };
 
   let isDispatching = false;
-  /** With all the calls that are made in this moment. */
+  /** Sends the queue at the end of this turn, together with other calls that are made in it. */
   const dispatch = (): void => {
     if (isDispatching) return;
     isDispatching = true;
@@ -210,7 +219,7 @@ export const createToken = ({
 
   const isIdle = (): boolean => threads.every(({ inHand }) => inHand.size === 0);
 
-  /** Nobody waits any more for the key that was made. */
+  /** Destroys a key that was made after its caller had stopped waiting. */
   const forget = (thread: Thread, keyId: string): void =>
     post(thread, [
       {

@@ -1,54 +1,33 @@
-/** Processes and charts of the operator in a process with the API, and the pages of signers. */
-import { Hono } from 'hono';
+/** The pages of signers, in a process with the API. */
+import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
 import type { ApiPart } from '../../src/part/part.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
+import { workflowsOf } from '../workflows/index.ts';
 import type { ProcessShapes } from './configuration.ts';
-import { createWorkflowRoutes } from './http/workflows.route.ts';
-import { type OwnCharts, usable, workflowsIn } from './open-workflows.ts';
-import { createSignerLinks, createTaskLinks } from './tasks/links.ts';
+import { createProcessWorkflow } from './stock-process.ts';
+import { createTaskLinks } from './tasks/links.ts';
 import { createTaskRoutes } from './tasks/tasks.route.ts';
 import { createTasks } from './tasks/tasks.ts';
-import { checkNumbers } from './workflows/check-definition.ts';
-import { processName } from './workflows/stock-process.ts';
 
-export const openProcessApi = async (
-  rooms: ApiRooms<ProcessShapes>,
-  own: OwnCharts,
-): Promise<ApiPart> => {
-  const { settings, serviceKey, applications, subscribers, publicUrl, now, onError } = rooms;
-  const charts = usable(await own(settings, rooms.directory));
-  const workflows = workflowsIn(rooms, charts, {
-    maxOpen: settings.queue.maxOpen,
-    check: async (name, input, at) =>
-      name === processName ? checkNumbers(input, { now: at, find: subscribers.find }) : undefined,
-  });
-  const served = createWorkflowRoutes({
-    ...applications,
-    workflows,
-    signerLink: createSignerLinks(serviceKey, publicUrl),
-  });
-  const [workflow] = workflows.versions(processName);
-  if (workflow === undefined) throw new Error('There is no process');
-  const { engine } = workflows;
-  const pages = createTaskRoutes({
-    tasks: createTasks({ engine, workflow, applicationName: rooms.nameOf, now }),
-    links: createTaskLinks(serviceKey),
+export const openTaskPages = async (rooms: ApiRooms<ProcessShapes>): Promise<ApiPart> => {
+  const { shards, redis, now } = rooms;
+  const queues = shards.map((shard) => workflowsOf(shard).queue);
+  const engine = createEngine(spreadOver(queues, redis, now), now);
+  const { routes, endWaiting } = createTaskRoutes({
+    tasks: createTasks({
+      engine,
+      workflow: createProcessWorkflow(),
+      applicationName: rooms.nameOf,
+      now,
+    }),
+    links: createTaskLinks(rooms.serviceKey),
     frame: rooms.frame,
     limiter: rooms.limiter,
-    body: applications.limits,
-    publicUrl,
+    body: rooms.applications.limits,
+    publicUrl: rooms.publicUrl,
     addressOf: rooms.addressOf,
     now,
-    onError,
+    onError: rooms.onError,
   });
-  const routes = new Hono();
-  routes.route('/', served.routes);
-  routes.route('/', pages.routes);
-  return {
-    routes,
-    endWaiting: async () => {
-      served.endWaiting();
-      pages.endWaiting();
-    },
-  };
+  return { routes, endWaiting: async () => endWaiting() };
 };

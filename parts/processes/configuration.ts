@@ -1,27 +1,25 @@
 import { z } from 'zod';
 import { defineConfiguration } from '../../src/part/part.ts';
-import { whole } from '../../src/registry/entry.ts';
-import { mailSettings } from './mail-settings.ts';
+import { mailSettings } from '../workflows/index.ts';
 
 export const processConfiguration = defineConfiguration({
   shapes: {
     root: {
+      // In the place of that of the part `workflows`, with a member more.
       mail: mailSettings
+        .safeExtend({
+          templates: z
+            .string()
+            .min(1)
+            .optional()
+            .describe(
+              'Folder with templates for the mails to signers (signers.md). Default: mails of the service.',
+            ),
+        })
         .optional()
         .describe(
           'Mails with links to the pages on which people sign. Without it the application sends the links.',
         ),
-      workflows: z
-        .array(z.string().min(1))
-        .prefault([])
-        .describe(
-          'Files that export workflows of your own (`defineWorkflow` of `paraph/workflow`), as paths from this file. They run beside `process` ([workflows.md](workflows.md)).',
-        ),
-    },
-    queue: {
-      maxOpen: whole(1, 100_000_000, 100_000).describe(
-        'Open workflows of one application, for each shard; a process counts one more for each person in its definition. Further ones are not started. All applications together may have ten times as many.',
-      ),
     },
   },
   check: ({ mail, publicUrl }, refuse) => {

@@ -1,25 +1,14 @@
 /**
- * What applications are told of their processes, and of the ends of instances of their own charts:
- * the effects of the charts as messages. What is carried out or told again is the same message.
+ * What applications are told of their processes: the effects of the charts as messages. What is
+ * carried out or told again is the same message.
  */
 import { readAddress } from '../../packages/engine/src/record.ts';
 import type { Tellers } from '../../src/http/outgoing/tellers.ts';
-import type { EndOfInstance } from './activities/workflow.worker.ts';
-import type { EffectOf, ProcessEffects } from './workflows/stock-process.ts';
+import type { EffectOf, ProcessEffects } from './stock-process.ts';
 
-/** An instance of a chart of one's own that ends. It is told at least once. */
-export type NotifyEnd = (end: EndOfInstance) => Promise<void>;
-
-export const createNotices = ({
-  tell,
-}: Pick<Tellers, 'tell'>): ProcessEffects & { readonly notifyEnd: NotifyEnd } => {
+export const createNotices = ({ tell }: Pick<Tellers, 'tell'>): ProcessEffects => {
   const from = ({ id, address }: EffectOf) => ({ id, instance: readAddress(address).id });
   return {
-    notifyEnd: ({ instance, createdAt, runs, name, apId, state, reason }) =>
-      tell(
-        { what: 'end', apId, workflow: name, state, reason },
-        { id: `end/${instance}/${createdAt}/${runs}`, instance },
-      ),
     notify: ({ what, apId, process, step, key, person, linkVersion, code }, effect) => {
       const signer = what === 'unreached' ? undefined : { instance: effect.address, linkVersion };
       const about = { apId, title: process.title, step, key, name: person.name };

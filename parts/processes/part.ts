@@ -1,37 +1,37 @@
-/** Processes: workflows that applications start, those of operators' charts, too. */
-import type { Workflow } from '../../packages/engine/src/define.ts';
+/** Signature processes: a workflow in which several people sign by a definition. */
 import { definePart } from '../../src/part/part.ts';
-import { processCommands } from './commands/commands.ts';
-import { processConfiguration } from './configuration.ts';
-import type { OwnCharts } from './open-workflows.ts';
-import { workflowQueueName } from './queue.ts';
+import type { HostedWorkflows } from '../workflows/index.ts';
+import { processCommands, shownPeople } from './commands.ts';
+import { type ProcessShapes, processConfiguration } from './configuration.ts';
+import { mailWorkflowName, processActivities, processName } from './names.ts';
 import { createSignerLinks } from './tasks/links.ts';
+import { processWords } from './words.ts';
 
-/** @param charts Of the operator, in place of those that the configuration names. For tests. */
-export const createProcesses = (charts?: readonly Workflow[]) => {
-  const own: OwnCharts = async (...where) =>
-    (await import('./open-workflows.ts')).createOwnCharts(charts)(...where);
-  return definePart({
-    name: 'processes',
-    configuration: processConfiguration,
-    queues: [workflowQueueName],
-    auditActions: ['workflow-cancel', 'workflow-again', 'workflow-event', 'workflow-replay'],
-    areas: ['tasks'],
-    readFiles: async (settings, directory) => {
-      const loaded = await own(settings, directory);
-      return loaded.ok
-        ? undefined
-        : `The workflows are not usable:\n  ${loaded.problems.join('\n  ')}`;
-    },
-    beforeStart: async (rooms) => (await import('./charts-at-start.ts')).claimCharts(rooms, own),
-    describe: async () => (await import('./http/workflow-paths.ts')).describedWorkflows,
-    openApi: async (rooms) => (await import('./api.ts')).openProcessApi(rooms, own),
-    openWork: async (rooms) => (await import('./workers.ts')).openProcessWork(rooms, own),
-    openLinks: createSignerLinks,
-    openConsole: async (rooms) =>
-      (await import('./console/console.ts')).openWorkflowConsole(rooms, own),
-    commands: processCommands,
-  });
+/** The signature process, and a mail to one of its signers. */
+const hosted: HostedWorkflows<ProcessShapes> = {
+  names: [processName, mailWorkflowName],
+  hidden: [mailWorkflowName],
+  signs: processActivities.sign,
+  words: processWords,
+  open: async () => [(await import('./stock-process.ts')).createProcessWorkflow()],
+  openPresent: async ({ serviceKey, publicUrl }) => ({
+    [processName]: (await import('./present.ts')).createPresent(
+      createSignerLinks(serviceKey, publicUrl),
+    ),
+  }),
+  openWork: async (rooms) => (await import('./work.ts')).openProcessWork(rooms),
+  openConsole: async () => (await import('./console/console.ts')).processConsole,
+  shown: shownPeople,
 };
 
-export const processes = createProcesses();
+export const processes = definePart({
+  name: 'processes',
+  needs: ['workflows'],
+  brings: { workflows: hosted },
+  configuration: processConfiguration,
+  auditActions: ['workflow-again'],
+  areas: ['tasks'],
+  openApi: async (rooms) => (await import('./api.ts')).openTaskPages(rooms),
+  openLinks: createSignerLinks,
+  commands: processCommands,
+});

@@ -28,6 +28,8 @@ import { closeShards, type QueueAt, queuesIn, type Shard } from '../transactions
 import { watchStandstill } from '../transactions/standstill.ts';
 import { createTransactions } from '../transactions/transactions.ts';
 import { openAdmission } from './admission-side.ts';
+import { type Closing, createClosing } from './closing.ts';
+import { configurationJsonSchema } from './configuration/json-schema.ts';
 import { openConsole } from './console-side.ts';
 import type { Core } from './core.ts';
 import { documentationFacts } from './documentation-facts.ts';
@@ -45,13 +47,7 @@ import {
   stoppingCheck,
 } from './readiness.ts';
 
-/**
- * Makes the operations and pages of HTTP; nothing listens yet.
- *
- * @param listensAt Gives the address at which the server listens, once it does. It is the public
- *   address when none is configured.
- */
-export const openApiSide = async (core: Core, listensAt: () => string) => {
+const openApiSideWith = async (core: Core, listensAt: () => string, { add, close }: Closing) => {
   const {
     configuration,
     commands,
@@ -65,10 +61,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     telemetry,
   } = core;
   const { queue, http, appScheme, receipt, trustedProxy } = configuration;
-  // First, because nothing is open yet that would have to be closed.
   const described = await describeParts(core.parts);
   const additions = await openOauthParts(core);
   const shards = core.shardsOver(commands, telemetry.queue);
+  add(() => closeShards(shards));
   telemetry.watchQueues({ redis: commands, queues: queuesIn(shards), now });
   const endingsOf = (pick: (shard: Shard) => QueueAt): readonly Endings[] =>
     shards.map((shard) =>
@@ -77,6 +73,10 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const signatureEndings = endingsOf(({ signatures }) => signatures);
   const receiptEndings = endingsOf(({ receipts }) => receipts);
   const endings = [...signatureEndings, ...receiptEndings];
+  const endEndings = async (): Promise<void> => {
+    await Promise.all(endings.map((each) => each.close()));
+  };
+  add(endEndings);
   const custody = core.custodyOver(commands);
   const providers = core.providersOver(commands);
   const transactions = createTransactions({
@@ -98,6 +98,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const maxBacklog = queue.maxWaiting * queue.shards;
   const maxBacklogInAll = maxBacklog * maxBacklogs;
   const backlog = await createBacklog({ shards, redis: commands, limit: maxBacklog, onError });
+  add(backlog.close);
   const standstill = watchStandstill({
     redis: commands,
     shards,
@@ -108,6 +109,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       ),
     onError,
   });
+  add(standstill.close);
   telemetry.watchStandstill(standstill.seconds);
   const refusals = createRefusals({
     sandbox: configuration.sandbox,
@@ -117,6 +119,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
     onError,
   });
+  add(refusals.close);
   const reports = createProcessReports({
     redis: blocking,
     prefix: queue.prefix,
@@ -125,6 +128,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     now,
     onError,
   });
+  add(reports.close);
   const admission = openAdmission(core, {
     providers,
     refusals,
@@ -169,6 +173,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     busy: (apId) => admission.refuses('sign', apId),
     deviceStart: () => ofParts.find(({ deviceStart }) => deviceStart !== undefined)?.deviceStart,
   });
+  add(oauth.close);
   let stopping = false;
   const evidenceOf: ServiceRoutesOptions['evidenceOf'] = (incoming) => ({
     ...proofOf(incoming),
@@ -195,33 +200,19 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
   const endParts = async (): Promise<void> => {
     await Promise.all(ofParts.map((part) => part.endWaiting?.()));
   };
-  const closeOwn = async (): Promise<void> => {
-    await Promise.all(endings.map((each) => each.close()));
-    await reports.close();
-    await refusals.close();
-    await oauth.close();
-    await backlog.close();
-    await standstill.close();
-    await closeShards(shards);
-  };
-  const openRest = async () => {
-    for (const part of core.parts) {
-      const opened = await part.openApi?.(rooms);
-      if (opened !== undefined) ofParts.push(opened);
-    }
-    return openConsole(core, {
-      transactions,
-      publicUrl,
-      addressOf,
-      tenants: oauth.tenants,
-      ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
-    });
-  };
-  const console = await openRest().catch(async (error: unknown) => {
-    await endParts();
-    await closeOwn();
-    throw error;
+  add(endParts);
+  for (const part of core.parts) {
+    const opened = await part.openApi?.(rooms);
+    if (opened !== undefined) ofParts.push(opened);
+  }
+  const console = await openConsole(core, {
+    transactions,
+    publicUrl,
+    addressOf,
+    tenants: oauth.tenants,
+    ownFetch: createOwnFetch((request, bindings) => answer(request, bindings)),
   });
+  add(console.close);
   const entrances = ofParts.flatMap(({ entrance }) => entrance ?? []);
   const app = createApp({
     more: [telemetry.routes, oauth.routes, console.routes, ...ofParts.map(({ routes }) => routes)],
@@ -253,7 +244,11 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),
     ],
-    documentation: { ...documentationFacts(configuration, described), entrances },
+    documentation: {
+      ...documentationFacts(configuration, described),
+      entrances,
+      configurationSchema: configurationJsonSchema,
+    },
     now,
     log: httpLog,
   });
@@ -271,7 +266,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     oauth.endWaiting();
     console.endWaiting();
     await endParts();
-    await Promise.all(endings.map((each) => each.close()));
+    await endEndings();
   };
   return {
     fetch: answer,
@@ -279,7 +274,7 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     refusal: createRefusal(admission, http.maxBodyBytes),
     transactions,
     oauth,
-    /** To be called when the server listens, before the first request is expected. */
+    /** Prepares the first request. Call it once the server listens. */
     prepare: async (): Promise<void> => {
       // Writes that fail now are made again at the first use.
       await oauth.prepare().catch((error: unknown) => {
@@ -300,10 +295,20 @@ export const openApiSide = async (core: Core, listensAt: () => string) => {
     endWaiting,
     close: async (): Promise<void> => {
       await endWaiting();
-      await console.close();
-      await closeOwn();
+      await close();
     },
   };
+};
+
+/**
+ * Makes the operations and pages of HTTP; nothing listens yet.
+ *
+ * @param listensAt Gives the address at which the server listens, once it does. It is the public
+ *   address when none is configured.
+ */
+export const openApiSide = (core: Core, listensAt: () => string) => {
+  const closing = createClosing();
+  return closing.orClose(() => openApiSideWith(core, listensAt, closing));
 };
 
 export type ApiSide = Awaited<ReturnType<typeof openApiSide>>;

@@ -114,6 +114,7 @@ const openConsoleWith = async (
     redis,
     shards,
     protocol,
+    configured: core.configured,
     log,
     directory: core.directory,
     warn: (sentence) => core.logger.warn(sentence),

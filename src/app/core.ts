@@ -60,9 +60,9 @@ export interface CoreOptions {
   readonly now: () => number;
   readonly logger: Logger;
   readonly onError: (error: Error) => void;
-  /** Where the configuration file lies; without it, files beside it are not read. */
+  /** The directory of the configuration file; without it, files beside that file are not read. */
   readonly directory?: string | undefined;
-  /** Of the product (parts/parts.ts). */
+  /** The parts of the product (parts/parts.ts). */
   readonly parts: readonly Part[];
   /** Whether metrics include CPU, memory and event-loop lag: enable it once in a process. */
   readonly processMetrics?: boolean;
@@ -220,7 +220,7 @@ export const openCore = async (options: CoreOptions) => {
     commands,
     blocking,
     retention: retentionOf(configuration),
-    /** Of the workers' outcomes. */
+    /** Seals and opens the outcomes that workers store. */
     get seals(): Seals {
       return createSeals(serviceKey);
     },

@@ -32,7 +32,7 @@ export const greet = ({
   greetings,
   sandboxNumbers,
   entrances,
-}: Launched): string => {
+}: Omit<Launched, 'hadAuthority' | 'stop'>): string => {
   const lines = ['', `Paraph is ready${url === undefined ? '.' : ` at ${url}`}`];
   if (url !== undefined) {
     // Logins work only at the address at which browsers reach this server.

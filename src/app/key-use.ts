@@ -20,6 +20,11 @@ import type { Environment } from '../environment/environment.ts';
 export interface KeyUse {
   /** Read it before Redis is asked: another process may make the authority in between. */
   readonly isUsed: boolean;
+  /**
+   * Whether the data directory notes any key as used. It is that of one service, whose master key
+   * may have been replaced since.
+   */
+  readonly isDirectoryUsed: boolean;
   /** Notes that the key has opened a service that has an authority. May be called again. */
   note(): Promise<void>;
 }
@@ -31,8 +36,10 @@ export const readKeyUse = async (
   if (given === undefined) {
     const filePath = masterKeyFileIn(dataDirectory);
     const unusedMark = unusedMarkOf(filePath);
+    const isUsed = !existsSync(unusedMark);
     return {
-      isUsed: !existsSync(unusedMark),
+      isUsed,
+      isDirectoryUsed: isUsed,
       note: async () => {
         await rm(unusedMark, { force: true });
         await rm(replacedKeyOf(filePath), { force: true });
@@ -49,6 +56,7 @@ export const readKeyUse = async (
   const isUsed = noted.trim() === name;
   return {
     isUsed,
+    isDirectoryUsed: noted !== '',
     note: async () => {
       if (!isUsed && existsSync(dataDirectory)) await writeFile(path, `${name}\n`, { mode: 0o600 });
     },
@@ -59,18 +67,20 @@ const wayOut =
   'Restore the data, or set PARAPH_NEW_AUTHORITY=1 for one start: that makes a new authority, and the keys and certificates of before are lost';
 
 /**
- * @param allowed The value of PARAPH_NEW_AUTHORITY; undefined when it is not set.
+ * @param allowed What PARAPH_NEW_AUTHORITY says; undefined when it is not set.
  * @returns Sentences that tell the operator why a Redis without an authority gets none; undefined
  *   when it may get one.
  */
 export const findNewAuthorityError = (
   { isUsed }: Pick<KeyUse, 'isUsed'>,
-  allowed: boolean | undefined,
+  allowed: Environment['newAuthority'],
 ): string | undefined => {
   if (allowed === true || (allowed === undefined && !isUsed)) return undefined;
   const what = 'Redis has no certificate authority';
   const probably =
     'its data is gone, it is another Redis or another queue.prefix, or a backup was not loaded (Redis ignores dump.rdb when it expects an append-only file)';
+  if (allowed === 'wait')
+    return `${what}, and PARAPH_NEW_AUTHORITY=wait leaves making it to paraph authority elsewhere: it was not run yet, or ${probably}.`;
   return allowed === false
     ? `${what}, and PARAPH_NEW_AUTHORITY=0 forbids making one: ${probably}. ${wayOut}.`
     : `${what}, although the master key has been used before: ${probably}. ${wayOut}.`;

@@ -29,6 +29,7 @@ import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import { toleratedOffsetMs } from '../transactions/history/processes.ts';
 import type { ApiSide } from './api-side.ts';
+import { createClosing } from './closing.ts';
 import { loadConfiguration, warningsAbout } from './configuration/load.ts';
 import type { Configuration } from './configuration/schema.ts';
 import { type Core, type CoreOptions, openCore } from './core.ts';
@@ -48,7 +49,9 @@ import { stopOnSignals } from './stop-signals.ts';
 import { startWorkerSide } from './worker-side.ts';
 
 interface Product {
-  /** Where the API listens; undefined without one, like the link. */
+  /** Whether Redis had the certificate authority before. */
+  readonly hadAuthority: boolean;
+  /** The address of the API; undefined for a process without one. */
   readonly url: string | undefined;
   consoleLink(): Promise<string | undefined>;
   greetings(): Promise<readonly (readonly string[])[]>;
@@ -116,13 +119,10 @@ export const startProduct = async (
   const { http, tls } = options.configuration;
   // A third of the product, with the OpenID provider: workers alone need none of it.
   const apiSide = parts.api && (await import('./api-side.ts'));
-  const ends: ((hurry?: AbortSignal) => Promise<void>)[] = [];
-  const stop = async (hurry?: AbortSignal): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end(hurry);
-  };
-  try {
+  const { add, close: stop, orClose } = createClosing();
+  return orClose(async () => {
     const core = await openCoreFor(options);
-    ends.push(core.close);
+    add(core.close);
     await core.keyPlace.open();
     await waitForRedis(core, options.logger);
     const { queue } = options.configuration;
@@ -134,7 +134,8 @@ export const startProduct = async (
     const custody = core.custodyOver(core.blocking);
     await waitForWrites(probe, options.logger, custody.hasAuthority);
     const { error, isMadeElsewhere = false } = parts.authority ?? {};
-    if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
+    const hadAuthority = await custody.hasAuthority();
+    if (error !== undefined && !hadAuthority) throw new StartError('refused', error);
     if (isMadeElsewhere) await waitForAuthority(custody, options.logger);
     await claimStore(core);
     await prepareParts(core);
@@ -147,9 +148,9 @@ export const startProduct = async (
     const workers = parts.workers
       ? await startWorkerSide(core, { operations: true, listensAt })
       : undefined;
-    if (workers !== undefined) ends.push(workers.close);
+    if (workers !== undefined) add(workers.close);
     const { workerMetricsPort } = options.configuration.operations;
-    if (parts.api === undefined && workerMetricsPort !== undefined) {
+    if (parts.workers && parts.api === undefined && workerMetricsPort !== undefined) {
       const listener = await startWorkerListener({
         host: parts.workerHost ?? '127.0.0.1',
         port: workerMetricsPort,
@@ -163,7 +164,7 @@ export const startProduct = async (
           workersCheck(() => workers?.areRunning() ?? false),
         ],
       });
-      ends.push(async () => {
+      add(async () => {
         const drained = listener.drain();
         listener.cut();
         await drained;
@@ -171,10 +172,12 @@ export const startProduct = async (
     }
     const nothing = async () => undefined;
     const silence = async () => [];
-    if (parts.api === undefined || apiSide === undefined)
-      return { url: undefined, consoleLink: nothing, greetings: silence, entrances: [], stop };
+    if (parts.api === undefined || apiSide === undefined) {
+      const none = { url: undefined, consoleLink: nothing, greetings: silence, entrances: [] };
+      return { ...none, hadAuthority, stop };
+    }
     const api = await apiSide.openApiSide(core, () => address);
-    ends.push(api.close);
+    add(api.close);
     const server = await listen({
       fetch: api.fetch,
       refusal: api.refusal,
@@ -186,14 +189,11 @@ export const startProduct = async (
       tls,
     });
     address = server.url;
-    ends.push((hurry) => stopServer(server, api, http, hurry));
+    add((hurry) => stopServer(server, api, http, hurry));
     await api.prepare();
     const { consoleLink, greetings, entrances } = api;
-    return { url: server.url, consoleLink, greetings, entrances, stop };
-  } catch (error) {
-    await stop(AbortSignal.abort());
-    throw error;
-  }
+    return { url: server.url, hadAuthority, consoleLink, greetings, entrances, stop };
+  });
 };
 
 /** @param setting The name of the setting that gives the port. */
@@ -208,13 +208,16 @@ const listenError = (
     : `${setting}, HOST: this machine cannot listen on port ${port} of ${host} (${reasonOf(error)}).`;
 
 /**
- * Starts, and stops in order at SIGINT and SIGTERM.
+ * Starts, and stops in order at SIGINT and SIGTERM. Neither API nor workers: what every start does
+ * to Redis, until `stop` is called.
  *
+ * @param logTo Where the log goes. Default: stdout.
  * @throws An Error with a sentence for the operator.
  */
 export const launch = async (
   environment: Environment,
   parts: { readonly api: boolean; readonly workers: boolean },
+  logTo?: Parameters<typeof createLogger>[1],
 ) => {
   // Garbage here dies young: helpers on other cores would cost more than they save.
   setFlagsFromString('--no-parallel-scavenge');
@@ -229,7 +232,7 @@ export const launch = async (
   const directory = dirname(resolve(environment.configurationPath ?? '.'));
   await readPartFiles(partsOfProduct, configuration, directory);
   const now = Date.now;
-  const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
+  const logger = createLogger(environment.logLevel, logTo, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopbackHost(environment.host)) {
     logger.warn(
@@ -254,14 +257,16 @@ export const launch = async (
     end(1);
   });
   if (redis.restored) logger.warn('Redis was restored from dump.rdb');
+  const serves = parts.api || parts.workers;
   let product: Product;
   try {
     const { masterKey: environmentValue, dataDirectory } = environment;
     const masterKey = await inDataDirectory(dataDirectory, () => {
-      if (environmentValue === undefined) createDirectory(dataDirectory);
+      if (environmentValue === undefined || !serves) createDirectory(dataDirectory);
       return masterKeyFrom({ environmentValue, filePath: masterKeyFileIn(dataDirectory) });
     });
     const keyUse = await readKeyUse(masterKey, environment);
+    const waits = serves && environment.newAuthority === 'wait';
     product = await startProduct(
       {
         configuration,
@@ -280,12 +285,20 @@ export const launch = async (
         ...(parts.api && { api: { host: environment.host, port: environment.port } }),
         workers: parts.workers,
         authority: {
-          error: findNewAuthorityError(keyUse, environment.newAuthority),
+          error: waits
+            ? undefined
+            : findNewAuthorityError(
+                { isUsed: serves ? keyUse.isUsed : keyUse.isDirectoryUsed },
+                environment.newAuthority,
+              ),
           // A worker may have no data directory with the note about the key. It would make an
           // authority although an API with the note refuses to.
-          isMadeElsewhere: !parts.api && environment.newAuthority !== true,
-          // The service works without the note.
-          noted: () => keyUse.note().catch(trouble),
+          isMadeElsewhere: waits || (serves && !parts.api && environment.newAuthority !== true),
+          // The service works without the note; what only makes the authority is for the note, too.
+          noted: () =>
+            serves
+              ? keyUse.note().catch(trouble)
+              : inDataDirectory(dataDirectory, () => keyUse.note()),
         },
         workerHost: environment.host,
       },
@@ -307,12 +320,13 @@ export const launch = async (
     return undefined;
   };
   const lameDuckMs = parts.api ? configuration.http.lameDuckSeconds * 1000 : 0;
-  stopOnSignals(lameDuckMs, hurry, () => {
+  const onSignal = () => {
     logger.info(
       'stopping: requests in hand are answered, open transactions go on with the next start; a second signal waits no longer',
     );
     end(0);
-  });
+  };
+  if (serves) stopOnSignals(lameDuckMs, hurry, onSignal);
   const stopped = ending.then(async (code) => {
     await product.stop(hurry.signal);
     await redis.stop();
@@ -327,12 +341,14 @@ export const launch = async (
     embeddedRedis: redis.embedded,
     /** A link that logs in to the console once. Only with the embedded Redis. */
     consoleLink: redis.embedded ? await product.consoleLink().catch(withoutLink) : undefined,
-    /** What parts tell. Likewise. */
+    /** What parts print at the start. Only with the embedded Redis. */
     greetings: redis.embedded ? ((await product.greetings().catch(withoutLink)) ?? []) : [],
-    /** Of the sandbox, and of parts. */
+    /** The numbers of the sandbox and those that parts add to it. */
     sandboxNumbers: partsOfProduct.flatMap(({ sandboxNumbers = [] }) => sandboxNumbers),
-    /** Where people begin with parts. */
+    /** The pages of parts with which people begin. */
     entrances: product.entrances,
+    hadAuthority: product.hadAuthority,
+    stop: () => end(0),
     /** Resolves when the product has stopped, with the exit code. */
     stopped,
   };

@@ -3,10 +3,12 @@ import type { Tenants } from '../oauth/tenant.ts';
 import { loginApId } from '../registry/login-ap-id.ts';
 import type { Core } from './core.ts';
 
-/** Of this service; undefined where this process does not know it. */
+/** Gives the public address of this service; undefined where this process does not know it. */
 export type PublicUrl = () => string | undefined;
 
-/** How people know an application; of a login, the tenant. */
+/**
+ * Gives the name that people see for an AP_ID: of the application or, for a login, of the tenant.
+ */
 export const namesOf = ({
   configuration: { applicationProviders, oidc },
 }: Pick<Core, 'configuration'>) => {
@@ -17,7 +19,7 @@ export const namesOf = ({
   return (apId: string): string => names.get(apId) ?? apId;
 };
 
-/** How pages outside of a login look: as those of the first tenant. */
+/** Gives the look of pages outside of a login: that of the first tenant. */
 export const frameOf = (tenants: Tenants) => () => {
   const { settings, path } = tenants.main;
   return { tenantName: settings.name, branding: settings.branding, path };

@@ -15,6 +15,7 @@ import type { Part } from '../part/part.ts';
 import type { RedisClient } from '../redis/connect.ts';
 import type { RegisteredProvider } from '../registry/application-providers.ts';
 import { createRateLimiter } from '../registry/rate-limiter.ts';
+import type { ConfiguredSubscribers } from '../registry/subscriber.ts';
 import { createAnswer } from '../transactions/answers.ts';
 import { createHistory } from '../transactions/history/history.ts';
 import { closeQueues, openBulkQueue, type Shard } from '../transactions/shards.ts';
@@ -40,13 +41,14 @@ export const openOperatorsRooms = async (options: {
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
   readonly protocol: Protocol;
+  readonly configured: ConfiguredSubscribers;
   readonly log: AuditLog;
   readonly directory?: string | undefined;
   readonly warn: (sentence: string) => void;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
 }) => {
-  const { configuration, parts, redis, shards, protocol, directory, warn, now, onError } = options;
+  const { configuration, parts, redis, shards, protocol, now, onError } = options;
   const { operations, queue, sandbox, applicationProviders } = configuration;
   const { prefix } = queue;
   const limiter = createRateLimiter({ redis, prefix });
@@ -58,10 +60,11 @@ export const openOperatorsRooms = async (options: {
     prefix,
     shards,
     retention,
-    directory,
+    directory: options.directory,
     audit,
+    configured: options.configured,
     answer: createAnswer(shards, { protocol, now }),
-    warn,
+    warn: options.warn,
     now,
     onError,
   };

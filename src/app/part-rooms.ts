@@ -29,7 +29,7 @@ export const queuesOf = (parts: readonly Part[]): readonly string[] =>
 export const describeParts = async (parts: readonly Part[]): Promise<readonly DescribedPart[]> =>
   (await Promise.all(parts.map((part) => part.describe?.()))).filter((each) => each !== undefined);
 
-/** Where new certificates say that an authority publishes. */
+/** Gives the addresses of an authority that new certificates name. */
 export const pointersOf = (
   parts: readonly Part[],
   configuration: Configuration,
@@ -131,6 +131,7 @@ export const apiRooms = (
     serviceKey,
     custody: core.custodyOver(redis),
     subscribers,
+    configured: core.configured,
     limiter: core.limiterOver(redis),
     nameOf: namesOf(core),
     hostNow,

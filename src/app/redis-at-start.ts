@@ -60,6 +60,16 @@ const patienceMs = 10_000;
 const longestPauseMs = 8000;
 const lookEveryMs = 1000;
 
+/** Host and port of each node, or the path of a socket: what a log may have of REDIS_URL. */
+const placeOf = (redisUrl: string): string =>
+  redisUrl
+    .split(',')
+    .map((each) => {
+      const { protocol, hostname, port, pathname } = new URL(each.trim());
+      return protocol === 'unix:' ? pathname : `${hostname}:${port || 6379}`;
+    })
+    .join(', ');
+
 /**
  * Resolves when Redis can be used. Once Redis has accepted the connection, there is no time limit:
  * it may load its file, be stopped, or be very busy.
@@ -67,7 +77,12 @@ const lookEveryMs = 1000;
  * @throws StartError when no connection could be made for ten seconds.
  */
 export const waitForRedis = async (
-  { ready, commands, blocking }: Pick<Core, 'ready' | 'commands' | 'blocking'>,
+  {
+    ready,
+    commands,
+    blocking,
+    redisUrl,
+  }: Pick<Core, 'ready' | 'commands' | 'blocking' | 'redisUrl'>,
   logger: Logger,
 ): Promise<void> => {
   const began = performance.now();
@@ -79,7 +94,7 @@ export const waitForRedis = async (
   for (const client of [commands, blocking]) client.on('error', note);
   const whenReady = ready();
   let isReady = await settlesWithin(whenReady, noticeMs);
-  if (!isReady) logger.warn('waiting for Redis to answer');
+  if (!isReady) logger.warn({ redis: placeOf(redisUrl) }, 'waiting for Redis to answer');
   while (!isReady) {
     isReady = await settlesWithin(whenReady, lookEveryMs);
     const now = performance.now();
@@ -122,7 +137,9 @@ export const waitForAuthority = async (
   logger: Pick<Logger, 'warn'>,
 ): Promise<void> => {
   if (await hasAuthority()) return;
-  logger.warn('waiting for the certificate authority: an API makes it at its first start');
+  logger.warn(
+    'waiting for the certificate authority: an API makes it at its first start, or paraph authority',
+  );
   while (!(await hasAuthority())) await delay(lookEveryMs);
 };
 

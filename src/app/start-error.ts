@@ -4,7 +4,7 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 
 export class StartError extends Error {
   /** The outcome for the command line, which decides the exit code. */
-  readonly outcome: 'usage' | 'unreachable';
+  readonly outcome: 'usage' | 'unreachable' | 'refused';
   constructor(outcome: StartError['outcome'], message: string) {
     super(message);
     this.outcome = outcome;

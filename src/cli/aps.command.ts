@@ -32,7 +32,7 @@ const columns: readonly Column<ShownProvider>[] = [
   { title: 'SERVICES', cell: ({ services }) => allowed(services) },
 ];
 
-/** In the JSON, for what is not configured. */
+/** The values in the JSON of settings that are not configured. */
 const none = {
   clientCertificateFingerprints: null,
   rateLimit: null,

@@ -13,8 +13,8 @@ import { parts } from '../../parts/parts.ts';
 import {
   type AddCommand,
   type CliContext,
+  CommandEnd,
   type Done,
-  Ended,
   type Report,
 } from '../command-line/context.ts';
 import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';
@@ -23,6 +23,7 @@ import { paletteFor, printable, widthOf } from '../command-line/screen.ts';
 import { productVersion } from '../environment/product-version.ts';
 import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
+import { addAuthority } from './authority.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
 import { addConfig } from './config.command.ts';
@@ -54,7 +55,9 @@ const commandTerm = (command: Command): string =>
     ),
   ].join(' ');
 
-/** For all commands but those that run the service. `watch` has its own. */
+/**
+ * Adds `--json` to all commands except those that run the service and those that have it already.
+ */
 const addJson = (command: Command): void => {
   for (const each of command.commands) {
     if (each.commands.length > 0) addJson(each);
@@ -89,9 +92,9 @@ const withHelpAsOption = (program: Command, args: readonly string[]): readonly s
   return args;
 };
 
-/** In the groups and the order of `--help`. */
+/** The commands, in the groups and the order of `--help`. */
 const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
-  'Run the service:': [addServe],
+  'Run the service:': [addServe, addAuthority],
   'Sign:': [addSign, addStatus, addReceipt, addProfile, addMessages],
   'Workflows:': [],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
@@ -150,7 +153,7 @@ const reportError = (error: unknown): Report | undefined => {
     const problem = error.code === 'commander.help' ? 'Which command?' : usageSentence(error);
     return { outcome: 'usage', document: {}, problem };
   }
-  if (error instanceof Ended) return error.report;
+  if (error instanceof CommandEnd) return error.report;
   return { outcome: 'unexpected', document: {}, problem: `Unexpected: ${toError(error).message}` };
 };
 

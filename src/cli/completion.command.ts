@@ -1,6 +1,6 @@
 /**
  * `paraph completion bash|zsh|fish`: a script for the shell, which completes commands and options.
- * It is made of the commands themselves and asks nobody, so completing takes no time.
+ * It is made of the commands themselves and calls no program, so completing takes no time.
  */
 import { Argument, type Command } from 'commander';
 import { type AddCommand, ok } from '../command-line/context.ts';

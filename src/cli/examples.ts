@@ -1,7 +1,7 @@
 /** Examples at the end of a command's `--help`. */
 import type { Command } from 'commander';
 
-/** By command, without `paraph` and the command. */
+/** Examples by command, each without `paraph` and the command. */
 type Examples = Readonly<Record<string, readonly string[]>>;
 
 const examples: Examples = {
@@ -30,7 +30,7 @@ const examples: Examples = {
   completion: ['bash > ~/.local/share/bash-completion/completions/paraph'],
 };
 
-/** @param more Of parts, in the same form. */
+/** @param more The examples of parts, in the same form as {@link examples}. */
 export const addExamples = (command: Command, more: Examples, name = ''): void => {
   for (const each of command.commands) addExamples(each, more, `${name} ${each.name()}`.trim());
   const lines = (examples[name] ?? more[name])?.map((args) => `  paraph ${name} ${args}`.trimEnd());

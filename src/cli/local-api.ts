@@ -39,11 +39,12 @@ import type { AdminApiDeps, SecretDeps, UserDeps } from '../console/deps.ts';
 import { createSubjects } from '../console/login/subjects.ts';
 import type { Operator } from '../console/operators/operator.ts';
 import type { RedisClient } from '../redis/connect.ts';
+import { createSubscriberRegistry } from '../registry/subscribers.ts';
 import { closeShards, openShards } from '../transactions/shards.ts';
 import { createFind } from '../transactions/transactions.ts';
 import { existingMasterKey, isConnectionError } from './service-redis.ts';
 
-/** In a container the user often has no name, only a number. */
+/** The name of the user in the operating system; in a container often only a number. */
 const systemUser = (): string => {
   try {
     return userInfo().username.slice(0, 60);
@@ -75,6 +76,7 @@ export const openSession = async (
     redis,
     shards,
     protocol,
+    configured: createSubscriberRegistry(configuration),
     directory: files ? dirname(resolve(configurationPath)) : undefined,
     warn: (sentence) => void context.stderr.write(`paraph: ${sentence}\n`),
     now,
@@ -110,7 +112,7 @@ const opened = (opening: Promise<unknown>): Promise<unknown> =>
     throw new UsageError(otherKey);
   });
 
-/** Where private keys are, for a command. Another place is opened when one of its keys is used. */
+/** The vault of private keys for a command. It opens another place when a key there is used. */
 export const vaultIn = async (
   context: CliContext,
   configuration: Configuration,

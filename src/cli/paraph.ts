@@ -10,7 +10,7 @@ import { runCli } from './cli.ts';
 const interrupt = new AbortController();
 process.once('SIGINT', () => interrupt.abort());
 
-// `paraph … | head`: the reader has closed the pipe, which is no error.
+// `paraph … | head`: the reader has closed the pipe, which is not an error.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

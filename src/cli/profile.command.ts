@@ -17,7 +17,7 @@ import {
   printable,
 } from '../command-line/screen.ts';
 
-/** `2029-11-20`; undefined for bytes that are no certificate. */
+/** `2029-11-20`; undefined for bytes that are not a certificate. */
 const readExpiry = (base64: string | undefined): string | undefined => {
   try {
     const certificate = new X509Certificate(Buffer.from(base64 ?? '', 'base64'));

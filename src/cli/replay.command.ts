@@ -12,14 +12,10 @@ import {
 } from '../command-line/context.ts';
 import { paletteFor } from '../command-line/screen.ts';
 import { confirm } from '../command-line/terminal-input.ts';
-import {
-  addFilterOptions,
-  type FilterFlags,
-  filterQuery,
-  parseCount,
-} from '../command-line/transactions-filter.ts';
+import { addFilterOptions, filterQuery, parseCount } from '../command-line/transactions-filter.ts';
 import type { BulkProgress } from '../console/operators/bulk-report.ts';
 import type { ShownPlan } from '../console/redaction.ts';
+import { transactionFields } from '../transactions/history/filter.ts';
 import {
   bulkDocument,
   bulkTable,
@@ -29,7 +25,10 @@ import {
   reportDryRun,
 } from './transactions-bulk.ts';
 
-interface Flags extends FilterFlags {
+/** A replay takes failed transactions. */
+const { state: _, ...replayFields } = transactionFields;
+
+interface Flags {
   readonly all?: true;
   readonly maxAttempts?: number;
   readonly dryRun?: true;
@@ -52,7 +51,7 @@ const parseRate = (text: string): number => {
   return value;
 };
 
-/** In the names of the admin API. */
+/** The transactions that are meant, with the names of the admin API. */
 type Selection = { readonly filter: object } | { readonly ids: readonly string[] };
 
 const plan = (admin: Admin, selection: Selection, { reason }: Flags): Promise<ShownPlan> =>
@@ -115,7 +114,7 @@ const stopBulk = async (admin: Admin, bulkId: string, reason?: string): Promise<
 /** One task only, so that a mistyped command does not replay. */
 const check = (id: string | undefined, flags: Flags): void => {
   const { maxAttempts, all, follow, stop, list } = flags;
-  const filter = Object.values({ ...filterQuery(flags), maxAttempts, all });
+  const filter = Object.values({ ...filterQuery(replayFields, flags), maxAttempts, all });
   const isFiltered = filter.some((value) => value !== undefined) || undefined;
   const tasks = [id, isFiltered, follow, stop, list].filter((task) => task !== undefined);
   if (tasks.length === 1) return;
@@ -138,7 +137,7 @@ const replay = async (
     return ok({ bulks: replays.map(bulkDocument) }, bulkTable(replays, context));
   }
   admin.needsIndex();
-  const filter = { ...filterQuery(flags), maxAttempts: flags.maxAttempts };
+  const filter = { ...filterQuery(replayFields, flags), maxAttempts: flags.maxAttempts };
   return replayMany(context, admin, { filter }, flags);
 };
 
@@ -147,7 +146,7 @@ export const addReplay: AddCommand = (program, context, done) => {
     .command('replay')
     .description('run failed transactions again: one, or all that a filter finds')
     .argument('[MSSP_TransID]', 'one of them');
-  addFilterOptions(command, context)
+  addFilterOptions(command, replayFields, context)
     .option(
       '--max-attempts <n>',
       'not those with so many attempts',

@@ -8,7 +8,7 @@ import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import {
   type AddCommand,
   type CliContext,
-  Ended,
+  CommandEnd,
   environmentIn,
   interrupted,
   type Report,
@@ -53,6 +53,13 @@ const runPart = async (
   return launched.stopped;
 };
 
+/** The messages of a failed start are written for the operator. */
+export const failedStart = (error: Error): Report => ({
+  outcome: 'outcome' in error ? (error.outcome as Outcome) : 'unexpected',
+  document: {},
+  problem: error.message,
+});
+
 /** @returns The exit code once the product has stopped, or the report of a failed start. */
 const serve = async (context: CliContext, part: Part): Promise<number | Report> => {
   const environment = environmentIn(context);
@@ -64,11 +71,8 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
   try {
     return await runPart(context, part, environment);
   } catch (error) {
-    if (error instanceof Ended) return error.report;
-    // The messages of a failed start are written for the operator.
-    const outcome =
-      error instanceof Error && 'outcome' in error ? (error.outcome as Outcome) : 'unexpected';
-    return { outcome, document: {}, problem: toError(error).message };
+    if (error instanceof CommandEnd) return error.report;
+    return failedStart(toError(error));
   }
 };
 

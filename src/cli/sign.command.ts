@@ -103,7 +103,7 @@ const sign = async (
   const profile = parseProfile(flags.profile);
   await checkWritable(flags.out);
   const nothingSent = 'Interrupted; nothing was sent to be signed.';
-  // A one-time password is no signature: there is nothing to verify.
+  // A one-time password is not a signature: there is nothing to verify.
   const oneTimePassword = isOneTimePassword(profile);
   const trust = oneTimePassword
     ? undefined

@@ -69,7 +69,7 @@ const serviceFields = ({ geofencing, subscriberNetwork }: ServiceAnswers): reado
   ['network', subscriberNetwork],
 ];
 
-interface Ended {
+interface NamedEnd {
   readonly msspTransId: string;
   /** Undefined for `status`, like the profile. */
   readonly msisdn?: string;
@@ -77,7 +77,7 @@ interface Ended {
 }
 
 const createDocument = (
-  { msspTransId, msisdn, profile }: Ended,
+  { msspTransId, msisdn, profile }: NamedEnd,
   services: ServiceAnswers,
 ): object => ({
   msspTransId,
@@ -86,14 +86,14 @@ const createDocument = (
   ...(Object.keys(services).length > 0 && { services }),
 });
 
-const endedFields = ({ msspTransId, msisdn, profile }: Ended): readonly Field[] => [
+const endedFields = ({ msspTransId, msisdn, profile }: NamedEnd): readonly Field[] => [
   ['phone', msisdn],
   ['method', methodText(profile)],
   ['MSSP_TransID', msspTransId],
 ];
 
-/** A one-time password was sent, which is no signature. */
-const reportDelivery = (context: CliContext, ended: Ended, services: ServiceAnswers): Report => {
+/** A one-time password was sent, which is not a signature. */
+const reportDelivery = (context: CliContext, ended: NamedEnd, services: ServiceAnswers): Report => {
   const title = paletteFor(context.stdout, context).green('Delivered; this is not a signature.');
   const fields = [
     ...endedFields(ended),
@@ -130,7 +130,7 @@ interface Verdict {
   readonly words: string;
   readonly more: readonly Field[];
   readonly document: object;
-  /** Of a signature that did not verify. */
+  /** Why the signature did not verify; undefined when it did. */
   readonly problem?: string;
 }
 
@@ -176,7 +176,7 @@ const verify = (context: CliContext, signature: Uint8Array, check: Check | undef
 
 const reportSignature = async (
   context: CliContext,
-  ended: Ended,
+  ended: NamedEnd,
   { signature, validated, services }: Extract<Standing, { state: 'signed' }>,
   check: Check | undefined,
   out: string | undefined,
@@ -219,7 +219,7 @@ const reportSignature = async (
 export const reportStanding = (
   context: CliContext,
   resume: string,
-  ended: Ended,
+  ended: NamedEnd,
   standing: Standing,
   check: Check | undefined,
   out: string | undefined,

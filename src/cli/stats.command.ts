@@ -21,7 +21,7 @@ const sparkline = (counts: readonly number[]): string => {
     .join('');
 };
 
-/** Of the transactions that have ended; null when none has. */
+/** The share of ended transactions that were signed, from 0 to 1; null when none has ended. */
 const computeSuccess = ({ signed, failed }: Overview): number | null =>
   signed + failed === 0 ? null : Math.round((signed / (signed + failed)) * 10_000) / 10_000;
 

@@ -68,7 +68,7 @@ export const planDocument = ({ first, ...plan }: ShownPlan) => ({
   first: first.map(rowDocument),
 });
 
-/** Also lists the transactions that it would replay. */
+/** Reports the counts of a plan, and lists the transactions that it would replay. */
 export const reportDryRun = (plan: ShownPlan, context: CliContext): Report => {
   const { first, replayable } = plan;
   const more = replayable - first.length;

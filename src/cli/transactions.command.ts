@@ -17,8 +17,6 @@ import {
 import {
   addFilterOptions,
   addPageOptions,
-  addStateOption,
-  type FilterFlags,
   filterQuery,
 } from '../command-line/transactions-filter.ts';
 import {
@@ -33,6 +31,7 @@ import {
 } from '../command-line/transactions-row.ts';
 import type { ShownFault } from '../console/redaction.ts';
 import type { TimelineEntry, TransactionDetail } from '../console/transaction-detail.ts';
+import { transactionFields } from '../transactions/history/filter.ts';
 
 type StateEntry = Extract<TimelineEntry, { kind: 'state' }>;
 type ActionEntry = Extract<TimelineEntry, { kind: 'action' }>;
@@ -56,7 +55,7 @@ const clockSlackMs = 2000;
 const findStarter = ({ attempt, by }: StateEntry): string =>
   by?.who ?? (attempt === 1 ? 'application' : 'service');
 
-/** Who ended a transaction as fault 401: an operator, the user or the application. */
+/** Finds out who ended a transaction as fault 401: an operator, the user or the application. */
 const findCanceller = (
   end: StateEntry,
   begunAt: number,
@@ -206,13 +205,13 @@ const reportDetail = (
 
 export const addTransactions: AddCommand = (program, context, done) => {
   const ls = program.command('ls').description('list transactions, newest first');
-  addPageOptions(addFilterOptions(addStateOption(ls), context), 50);
-  addAdminAction(ls, context, done, async (admin, flags: FilterFlags & ListFlags) => {
+  addPageOptions(addFilterOptions(ls, transactionFields, context), 50);
+  addAdminAction(ls, context, done, async (admin, flags: ListFlags) => {
     admin.needsIndex();
     return reportList(context, admin, flags, {
       command: 'ls',
       path: 'transactions',
-      query: filterQuery(flags),
+      query: filterQuery(transactionFields, flags),
       pageRows: 500,
       member: 'transactions',
       none: 'No such transactions.\n',

@@ -72,7 +72,7 @@ const issueToken = async (
   return ok({ name, token, id, expiresAt }, fieldsText(fields, context));
 };
 
-/** Whoever makes one may log in as anybody, so it is made at Redis alone. */
+/** The maker of a link can log in as any user, so a link can only be made at Redis. */
 const issueLink = (context: CliContext, name: string): Promise<Report> =>
   withOperations(context, async (session, { openSecrets }) => {
     const { operators } = await openSecrets(context, session);

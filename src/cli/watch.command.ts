@@ -1,7 +1,12 @@
 /** `paraph watch`: live changes, as a view on a terminal and as lines elsewhere. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Admin, addAdminAction } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, Ended, type Report } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  CommandEnd,
+  type Report,
+} from '../command-line/context.ts';
 import {
   bar,
   isCapable,
@@ -52,7 +57,7 @@ const createDraw = ({ stdout }: CliContext): ((lines: readonly string[]) => void
   };
 };
 
-/** For files and pipes. */
+/** The line, with its line feed, that reports a change to a file or pipe. */
 const changeLine = (row: ShownRow, context: CliContext, json: boolean): string => {
   if (json) return `${JSON.stringify({ transaction: rowDocument(row) })}\n`;
   const at = new Date(row.endedAt ?? context.now()).toISOString();
@@ -151,7 +156,7 @@ const unlessAway = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Ended && error.report.outcome !== 'unreachable') throw error;
+    if (error instanceof CommandEnd && error.report.outcome !== 'unreachable') throw error;
     return undefined;
   }
 };
@@ -165,7 +170,9 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
   const changes = listenForChanges(admin, context);
   let rows: readonly ShownRow[] = [];
   let overview: Overview | undefined;
-  /** Without changes, only the request for the overview notices it. */
+  /**
+   * Whether the service is away. While nothing changes, only the request for the overview tells.
+   */
   let isAway = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;
@@ -194,7 +201,7 @@ const watchAll = async (context: CliContext, admin: Admin, json: boolean): Promi
   return interrupted;
 };
 
-/** With the time that has passed while it is open. */
+/** The line of a transaction in a terminal; while it is open, with a bar and the seconds left. */
 const liveLine = (
   { transaction: row, deadline, timeline }: TransactionDetail,
   context: CliContext,

@@ -10,8 +10,8 @@ import { adminErrorSchema } from '../console/openapi.ts';
 import { serviceUrl } from './connection.ts';
 import {
   type CliContext,
+  CommandEnd,
   type Done,
-  Ended,
   type LocalNeeds,
   ok,
   type Report,
@@ -34,7 +34,7 @@ export type Query = Readonly<
 >;
 
 /**
- * Paths are given in parts, below `/admin/api`. Every answer without success throws {@link Ended}.
+ * Paths are given in parts, below `/admin/api`. Every answer without success throws {@link CommandEnd}.
  */
 export interface Admin {
   /** The subject of the error when nothing answers. */
@@ -59,7 +59,7 @@ export const refused = (
   refused: string,
   problem: string,
   document: object = {},
-): Ended => new Ended({ outcome, document: { ...document, refused }, problem });
+): CommandEnd => new CommandEnd({ outcome, document: { ...document, refused }, problem });
 
 const outcomes: Readonly<Record<number, Outcome>> = {
   400: 'usage',
@@ -76,8 +76,8 @@ const renamed: Readonly<Record<string, string>> = {
   'clients unknown': 'unknown-client',
 };
 
-const unreachable = (problem: string): Ended =>
-  new Ended({ outcome: 'unreachable', document: {}, problem });
+const unreachable = (problem: string): CommandEnd =>
+  new CommandEnd({ outcome: 'unreachable', document: {}, problem });
 
 const createAdmin = (
   { signal, parts }: CliContext,

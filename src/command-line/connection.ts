@@ -9,7 +9,7 @@ import { type Calls, createCalls } from '../../packages/client/src/calls.ts';
 import type { Reply } from '../../packages/client/src/reply.ts';
 import { isLoopbackHost } from '../../packages/protocol/src/loopback.ts';
 import { defaultUrl } from '../environment/environment.ts';
-import { type CliContext, Ended, UsageError, variable } from './context.ts';
+import { type CliContext, CommandEnd, UsageError, variable } from './context.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -113,7 +113,7 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
 /**
  * @param goesOn The error on Ctrl-C, which tells what happens to the request that was sent.
  * @param known  Members of the JSON that are already known.
- * @throws Ended when the call was not answered with 200.
+ * @throws CommandEnd when the call was not answered with 200.
  */
 export const answerIn = <T>(
   { url }: Connection,
@@ -127,13 +127,17 @@ export const answerIn = <T>(
     case 'fault': {
       const { code, reason, detail } = reply.fault;
       const problem = `Fault ${code} ${reason}: ${detail}`;
-      throw new Ended({ outcome: 'fault', document: { ...known, fault: reply.fault }, problem });
+      throw new CommandEnd({
+        outcome: 'fault',
+        document: { ...known, fault: reply.fault },
+        problem,
+      });
     }
     case 'unreachable': {
       const problem = `No signature service at ${url}: ${reply.cause}.`;
-      throw new Ended({ outcome: 'unreachable', document: known, problem });
+      throw new CommandEnd({ outcome: 'unreachable', document: known, problem });
     }
     case 'aborted':
-      throw new Ended({ outcome: 'interrupted', document: known, problem: goesOn });
+      throw new CommandEnd({ outcome: 'interrupted', document: known, problem: goesOn });
   }
 };

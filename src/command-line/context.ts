@@ -97,7 +97,7 @@ export type Done = (end: Report | number) => void;
 export type AddCommand = (program: Command, context: CliContext, done: Done) => void;
 
 /** Thrown to end a command early. */
-export class Ended extends Error {
+export class CommandEnd extends Error {
   readonly report: Report;
   constructor(report: Report) {
     super(report.problem);
@@ -105,11 +105,11 @@ export class Ended extends Error {
   }
 }
 
-export const interrupted = (problem: string): Ended =>
-  new Ended({ outcome: 'interrupted', document: {}, problem: `Interrupted; ${problem}.` });
+export const interrupted = (problem: string): CommandEnd =>
+  new CommandEnd({ outcome: 'interrupted', document: {}, problem: `Interrupted; ${problem}.` });
 
 /** Ends a command that was called in a wrong way, before it does anything. */
-export class UsageError extends Ended {
+export class UsageError extends CommandEnd {
   constructor(problem: string) {
     super({ outcome: 'usage', document: {}, problem });
   }

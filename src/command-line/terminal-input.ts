@@ -3,7 +3,7 @@
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { type CliContext, Ended, type Input, interrupted, UsageError } from './context.ts';
+import { type CliContext, CommandEnd, type Input, interrupted, UsageError } from './context.ts';
 import { printable } from './screen.ts';
 
 /** The longest input, more than any password may have. */
@@ -22,7 +22,7 @@ const readPiped = async (input: Input): Promise<string> => {
 /**
  * Reads a password from a pipe, or asks for it twice.
  *
- * @throws Ended on Ctrl-C, or when the input is no password.
+ * @throws CommandEnd on Ctrl-C, or when the input is not a password.
  */
 export const readPassword = async ({
   stdin,
@@ -56,7 +56,7 @@ export const readPassword = async ({
  * Asks before a replay. Scripts use `--yes`.
  *
  * @param document The members of the JSON when the answer is no.
- * @throws Ended unless the answer is yes.
+ * @throws CommandEnd unless the answer is yes.
  */
 export const confirm = async (
   { stdin, stderr, signal }: Pick<CliContext, 'stdin' | 'stderr' | 'signal'>,
@@ -74,5 +74,5 @@ export const confirm = async (
     throw interrupted('nothing was replayed');
   }
   if (/^\s*y(es)?\s*$/i.test(value)) return;
-  throw new Ended({ outcome: 'ok', document, text: 'Nothing was replayed.\n' });
+  throw new CommandEnd({ outcome: 'ok', document, text: 'Nothing was replayed.\n' });
 };

@@ -1,23 +1,8 @@
 /** Options that filter lists, and the parsers of options. */
-import type { Command } from 'commander';
-import { isFaultCode } from '../../packages/protocol/src/fault.ts';
-import { type ProfileName, profileNames } from '../../packages/protocol/src/requests.ts';
-import { type FilterField, openStates, states } from '../console/filter.ts';
-import { time } from '../console/input.ts';
+import { type Command, Option } from 'commander';
+import { type AnyFields, type Field, time } from '../transactions/history/fields.ts';
 import type { Query } from './admin.ts';
 import { type CliContext, UsageError } from './context.ts';
-
-export interface FilterFlags {
-  readonly state?: readonly State[];
-  readonly fault?: readonly number[];
-  readonly ap?: string;
-  readonly msisdn?: string;
-  readonly profile?: ProfileName;
-  /** Milliseconds since the epoch. */
-  readonly since?: number;
-  readonly until?: number;
-  readonly text?: string;
-}
 
 export const parseOneOf =
   <T extends string>(option: string, known: readonly T[]) =>
@@ -27,31 +12,6 @@ export const parseOneOf =
     const names = known.length === 2 ? known.join(' or ') : `one of ${known.join(', ')}`;
     throw new UsageError(`${option} must be ${names}.`);
   };
-
-/** Parses a list such as `signed,receipted`. The option may be repeated. */
-const parseList =
-  <T>(parse: (text: string) => T) =>
-  (text: string, before: readonly T[] = []): readonly T[] => [
-    ...before,
-    ...text.split(',').map((part) => parse(part.trim())),
-  ];
-
-const parseFault = (text: string): number => {
-  const code = /^_?\d{3}$/.test(text) ? Number(text.replace('_', '')) : 0;
-  if (!isFaultCode(code))
-    throw new UsageError('--fault must be a code of the interface, such as 401.');
-  return code;
-};
-
-const parseMsisdn = (text: string): string => {
-  if (/^\+?\d{7,15}$/.test(text)) return text;
-  throw new UsageError('--msisdn must be in E.164, such as +41700092501.');
-};
-
-/** Parses a profile: its name, or a URI that ends in it. */
-const parseProfile = (text: string): ProfileName =>
-  profileNames.find((name) => text.endsWith(`/${name}`)) ??
-  parseOneOf('--profile', profileNames)(text);
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -79,57 +39,44 @@ export const parseCount =
     return value;
   };
 
-type Clock = Pick<CliContext, 'now'>;
-
-export const addFilterOptions = (command: Command, context: Clock): Command =>
-  addCommonOptions(
-    command
-      .option('--fault <codes>', 'failed with one of these: 208,209', parseList(parseFault))
-      .option('--profile <name>', 'that asked for this profile', parseProfile),
-    context,
-    { number: 'of this mobile number', text: 'a part of the AP_TransID or MSSP_TransID' },
+/** The options of a table of fields. */
+const optionsOf = (fields: AnyFields) =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    field.option === undefined ? [] : [{ name, field, option: new Option(...field.option) }],
   );
 
-/** Adds the options that lists of transactions and of workflows share. */
-export const addCommonOptions = (
+/** Reads the value of a field; a list may be written in several options. */
+const parserOf = (
+  flag: string,
+  { kind, schema, must }: Field<never, unknown>,
+  now: () => number,
+): ((text: string, before: unknown) => unknown) => {
+  if (kind === 'time') return parseTime(flag, now);
+  return (text, before) => {
+    const { success, data } = schema.safeParse(text);
+    if (!success) throw new UsageError(`${flag} ${must}.`);
+    return kind === 'choices' ? [...(Array.isArray(before) ? before : []), data].flat() : data;
+  };
+};
+
+/** Adds the options of a list's filter, from the table of its fields. */
+export const addFilterOptions = (
   command: Command,
-  { now }: Clock,
-  words: { readonly number: string; readonly text: string },
-): Command =>
-  command
-    .option('--ap <id>', 'of this AP_ID')
-    .option('--msisdn <number>', words.number, parseMsisdn)
-    .option(
-      '--since <time>',
-      'submitted then or later; ISO 8601, or 2h ago',
-      parseTime('--since', now),
-    )
-    .option('--until <time>', 'submitted before', parseTime('--until', now))
-    .option('--text <text>', words.text);
+  fields: AnyFields,
+  { now }: Pick<CliContext, 'now'>,
+): Command => {
+  for (const { field, option } of optionsOf(fields))
+    command.addOption(option.argParser(parserOf(option.long ?? '', field, now)));
+  return command;
+};
+
+/** The filter in the names of the admin API, from the options that {@link addFilterOptions} adds. */
+export const filterQuery = (fields: AnyFields, flags: object): Query =>
+  Object.fromEntries(
+    optionsOf(fields).map(({ name, option }) => [name, (flags as Query)[option.attributeName()]]),
+  );
 
 export const addPageOptions = (command: Command, usual: number): Command =>
   command
     .option('--limit <n>', 'how many at most', parseCount('--limit', 1, 100_000), usual)
     .option('--cursor <cursor>', 'go on where a list ended, from its JSON');
-
-type State = (typeof states)[number];
-
-/** Parses states. `open` stands for all states before an end. */
-const parseStates = (text: string, before: readonly State[] = []): readonly State[] =>
-  parseList(parseOneOf('--state', ['open', ...states] as const))(text, before).flatMap((each) =>
-    each === 'open' ? openStates : each,
-  );
-
-export const addStateOption = (command: Command): Command =>
-  command.option(
-    '--state <states>',
-    'in one of these: pending,failed; open for any not ended',
-    parseStates,
-  );
-
-/** The filter in the names of the admin API. An option without a member here would be ignored. */
-export const filterQuery = ({ ap, since, until, ...flags }: FilterFlags) => {
-  const { state, fault, msisdn, profile, text } = flags;
-  const query = { state, fault, apId: ap, msisdn, profile, from: since, to: until, text };
-  return query satisfies Record<Exclude<FilterField, 'attemptsAtMost'>, unknown> & Query;
-};

@@ -5,7 +5,7 @@ import { type ShownFault, type ShownRow, shortNumber } from '../console/redactio
 import { type Cell, type Column, isCapable, type Screen } from './screen.ts';
 
 /**
- * A time in ISO 8601; empty for a value that is no time, because other programs write jobs, too.
+ * A time in ISO 8601; empty for a value that is not a time, because other programs write jobs, too.
  */
 export const iso = (ms: number): string => {
   const date = new Date(ms);

@@ -32,7 +32,7 @@ export const readTrustFile = async (path: string, option = '--trust'): Promise<T
 
 /**
  * @param goesOn The error on Ctrl-C.
- * @throws Ended without a usable root, or when the service does not answer.
+ * @throws CommandEnd without a usable root, or when the service does not answer.
  */
 export const obtainTrust = async (
   connection: Connection,

@@ -2,7 +2,7 @@
  * Answers of the API: JSON, never cached. An error has a code for programs and a sentence for
  * people.
  */
-export type Refusal = readonly [status: number, error: string, message: string];
+export type AdminRefusal = readonly [status: number, error: string, message: string];
 
 export const answer = (body: object, status = 200): Response =>
   new Response(JSON.stringify(body), {
@@ -11,7 +11,7 @@ export const answer = (body: object, status = 200): Response =>
   });
 
 /** @param message A sentence that names fields, never values. */
-export const refuse = (...[status, error, message]: Refusal): Response =>
+export const refuse = (...[status, error, message]: AdminRefusal): Response =>
   answer({ error, message }, status);
 
-export const badCursor: Refusal = [400, 'bad-request', 'cursor is not valid'];
+export const badCursor: AdminRefusal = [400, 'bad-request', 'cursor is not valid'];

@@ -1,11 +1,12 @@
 /** The audit log: its list, and the list as a file. Page and API. */
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { type FilterOf, type ReadableFields, text, time } from '../transactions/history/fields.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { type ExportedList, exportFormats, exportList, isoOf } from './export.ts';
-import { type FilterLabels, readFields } from './filter.ts';
-import { paged, query, text, time } from './input.ts';
+import { readFields } from './filter.ts';
+import { paged, query } from './input.ts';
 import { type AuditEntry, type AuditFilter, doneBy } from './operators/audit.ts';
 import { auditPage } from './pages/audit-page.ts';
 import { messagePage, unknownPage } from './pages/session-pages.ts';
@@ -14,31 +15,24 @@ import { needs } from './session/session.ts';
 const entriesOnPage = 100;
 
 /** @param actions The actions that may be searched for. */
-const filterWith = (actions: readonly string[]) =>
-  z
-    .strictObject({
-      from: time,
-      to: time,
-      who: text(64),
-      action: z.enum(actions),
-      target: text(256),
-      bulk: z.string().regex(/^[\w-]{1,64}$/, { error: 'must be the id of a bulk' }),
-      items: z.stringbool(),
-    })
-    .partial();
+const fieldsWith = (actions: readonly string[]) =>
+  ({
+    from: { kind: 'time', schema: time, must: 'must be a date and a time' },
+    to: { kind: 'time', schema: time, must: 'must be a date and a time' },
+    who: { kind: 'text', schema: text(64), must: 'must have 64 characters at most' },
+    action: { kind: 'choice', schema: z.enum(actions), must: 'must be an action of the list' },
+    target: { kind: 'text', schema: text(256), must: 'must have 256 characters at most' },
+    bulk: {
+      kind: 'text',
+      schema: z.string().regex(/^[\w-]{1,64}$/, { error: 'must be the id of a bulk' }),
+      must: 'must be the id of a bulk',
+    },
+    items: { kind: 'choice', schema: z.stringbool(), must: 'must be true or false' },
+  }) as const satisfies ReadableFields;
 
-type Written = z.output<ReturnType<typeof filterWith>>;
-export type AuditField = keyof Written;
-
-const labels: FilterLabels<AuditField> = {
-  from: ['From', 'A date and a time'],
-  to: ['Until', 'A date and a time'],
-  who: ['Who', 'This is too long'],
-  action: ['Action', 'Choose an action of the list'],
-  target: ['Transaction, bulk or user', 'This is too long'],
-  bulk: ['Bulk', 'The id of a bulk'],
-  items: ['Items', 'true or false'],
-};
+type AuditFields = ReturnType<typeof fieldsWith>;
+export type AuditField = keyof AuditFields;
+type Written = FilterOf<AuditFields>;
 
 /** Who asks about one target or one bulk gets all its entries, otherwise a bulk is one entry. */
 const filterOf = ({ items = false, ...filter }: Written): AuditFilter => ({
@@ -62,7 +56,19 @@ export const createAuditRoutes = ({
   auditActions,
   log,
 }: Pick<AdminApiDeps, 'audit' | 'auditActions' | 'log'>): Hono<ConsoleEnvironment> => {
-  const schema = filterWith(auditActions);
+  const fields = fieldsWith(auditActions);
+  const { from, to, who, action, target, bulk, items } = fields;
+  const schema = z
+    .strictObject({
+      from: from.schema,
+      to: to.schema,
+      who: who.schema,
+      action: action.schema,
+      target: target.schema,
+      bulk: bulk.schema,
+      items: items.schema,
+    })
+    .partial();
   const routes = new Hono<ConsoleEnvironment>();
 
   routes.get(
@@ -77,7 +83,7 @@ export const createAuditRoutes = ({
   );
 
   routes.get('/admin/audit', needs('operator'), async (c) => {
-    const read = readFields<AuditField, Written>(schema, labels, c.req.query());
+    const read = readFields(fields, c.req.query());
     const isWrong = Object.keys(read.problems).length > 0;
     const cursor = c.req.query('cursor') || undefined;
     const page = isWrong
@@ -89,11 +95,7 @@ export const createAuditRoutes = ({
   });
 
   routes.get('/admin/audit/export', needs('operator'), async (c) => {
-    const { form, filter, problems } = readFields<AuditField, Written>(
-      schema,
-      labels,
-      c.req.query(),
-    );
+    const { form, filter, problems } = readFields(fields, c.req.query());
     const format = exportFormats.find((each) => each === c.req.query('format'));
     if (format === undefined || Object.keys(problems).length > 0) {
       return c.html(

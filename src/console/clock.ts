@@ -20,7 +20,7 @@ const wallTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/;
 export interface Clock {
   /** The time zone: `UTC` or `Europe/Zurich`. */
   readonly zone: string;
-  /** Writes `2026-11-21 14:03:09.120`; an empty text for a value that is no time. */
+  /** Writes `2026-11-21 14:03:09.120`; an empty text for a value that is not a time. */
   write(at: number): string;
   /**
    * Reads a local time without a zone.

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { isRedisAway } from '../../packages/engine/src/redis/to-error.ts';
 import { mountSubjects } from './admin-api.ts';
-import { answer, type Refusal, refuse } from './answers.ts';
+import { type AdminRefusal, answer, refuse } from './answers.ts';
 import { createBoardRoutes } from './board/board.route.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { createConsoleStreams } from './event-stream.ts';
@@ -24,14 +24,14 @@ const maxBodyBytes = 1_048_576;
 /** The largest body without a session. */
 const maxLoginBytes = 8192;
 
-const unknown: Refusal = [404, 'unknown', 'There is no such page'];
-const tooLarge: Refusal = [413, 'too-large', 'That is too much'];
-const failed: Refusal = [500, 'trouble', 'Something went wrong'];
-const away: Refusal = [503, 'unavailable', 'Redis is not available'];
+const unknown: AdminRefusal = [404, 'unknown', 'There is no such page'];
+const tooLarge: AdminRefusal = [413, 'too-large', 'That is too much'];
+const failed: AdminRefusal = [500, 'trouble', 'Something went wrong'];
+const away: AdminRefusal = [503, 'unavailable', 'Redis is not available'];
 const awayText =
   'Nothing can be shown or changed now. What is stored stays; load the page again in a moment.';
 
-const refuseAt = (path: string, [status, code, title]: Refusal, text = ''): Response => {
+const refuseAt = (path: string, [status, code, title]: AdminRefusal, text = ''): Response => {
   if (isApi(path)) return refuse(status, code, title);
   return new Response(messagePage(status, title, text), {
     status,

@@ -43,7 +43,7 @@ export interface TenantSecrets {
 /** Rooms whose data is sealed with the service key, or derived from it. */
 export interface SecretDeps {
   readonly operators: Operators;
-  /** Those of parts. */
+  /** The routes of parts that handle secrets. */
   readonly secretRoutes: readonly ((deps: AdminApiDeps) => Hono<ConsoleEnvironment>)[];
   /** What needs a person, of parts. */
   readonly secretNeeds: readonly (() => Promise<readonly Need[]>)[];

@@ -6,6 +6,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import { sayIssues } from '../../packages/engine/src/issues.ts';
 import { e164 } from '../../packages/protocol/src/schemas/common.ts';
+import { count, text, time } from '../transactions/history/fields.ts';
 import { refuse } from './answers.ts';
 import type { ConsoleEnvironment } from './deps.ts';
 import { demanding } from './openapi.ts';
@@ -16,23 +17,8 @@ type Reader<Target extends 'json' | 'query', T extends z.ZodType> = MiddlewareHa
   { in: Record<Target, z.input<T>>; out: Record<Target, z.output<T>> }
 >;
 
-/** A time: milliseconds since the epoch, or ISO 8601; without a zone it is UTC. */
-export const time = z.preprocess(
-  (value) => {
-    if (typeof value !== 'string') return value;
-    if (/^\d{1,15}$/.test(value)) return Number(value);
-    const found = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d)?)?$/.exec(value);
-    if (found === null) return Number.NaN;
-    const [, hours, zone] = found;
-    return Date.parse(hours !== undefined && zone === undefined ? `${value}Z` : value);
-  },
-  z.int({ error: 'must be milliseconds since the epoch or an ISO 8601 date' }).min(0),
-);
-export const count = (max: number) => z.coerce.number().pipe(z.int().min(1).max(max));
-export const text = (max: number) => {
-  const error = `must have 1 to ${max} characters`;
-  return z.string({ error }).min(1, { error }).max(max, { error });
-};
+export { count, text, time };
+
 export const paged = (usual: number, max: number) => ({
   limit: count(max).default(usual),
   cursor: z.string().max(100).optional(),
@@ -43,7 +29,7 @@ export const msisdn = z
   .string()
   .regex(e164, { error: 'must be a number with its country code' })
   .transform((written) => written.replace('+', ''));
-/** Reads a number from a form. @returns Digits; undefined for a text that is no number. */
+/** Reads a number from a form. @returns Digits; undefined for a text that is not a number. */
 export const msisdnIn = (written = ''): string | undefined =>
   msisdn.safeParse(written.replaceAll(/[\s()-]/g, '')).data;
 

@@ -10,14 +10,14 @@ import type { NoticeText } from './part.ts';
 
 export interface OrderError {
   readonly status: 400 | 403 | 404 | 409 | 422 | 429 | 503;
-  /** For programs. */
+  /** The name of the error by which programs tell errors apart. */
   readonly code: string;
   readonly title: string;
   /** A sentence without its full stop. Names fields of the API, never values. */
   readonly message: string;
 }
 
-/** By the name that a notice has in the address of a page. */
+/** The errors of orders, by the name that a notice has in the address of a page. */
 export const orderErrors = {
   role: {
     status: 403,

@@ -9,7 +9,7 @@ import type { NumberOwners } from './operators/number-owners.ts';
 import type { Role } from './operators/operator.ts';
 import type { Html, Tile } from './pages/markup.ts';
 
-/** A group of the navigation. One that has a single section for somebody is a link to it. */
+/** A group of the navigation. If a user may see only one of its sections, it is a link to it. */
 export type Group = 'Overview' | 'Transactions' | 'Workflows' | 'Service' | 'People';
 
 /** An entry of the navigation. */
@@ -61,7 +61,9 @@ export interface SecretRooms {
   /** Names of numbers in the audit log. */
   readonly numberName: NumberName;
   readonly custody: KeyCustody;
-  /** Where browsers reach the service; undefined where this process does not know it. */
+  /**
+   * The address at which browsers reach the service; undefined if this process does not know it.
+   */
   readonly publicUrl: () => Promise<string | undefined>;
 }
 
@@ -70,10 +72,10 @@ export interface SecretPart {
   /**
    * Pages below `/admin`, and operations below `/admin/api`.
    *
-   * @param owners Of all parts.
+   * @param owners The {@link NumberOwners} of all parts.
    */
   routes?(deps: AdminApiDeps, owners: readonly NumberOwners[]): Hono<ConsoleEnvironment>;
-  /** What it keeps for the owner of a number. */
+  /** The data that the part keeps for the owner of a number. */
   readonly owners?: NumberOwners;
   /** As those of a {@link ConsolePart}. */
   needs?(): Promise<readonly Need[]>;
@@ -83,7 +85,7 @@ export interface ConsolePart extends Frame {
   /** Pages below `/admin`, and operations below `/admin/api`. */
   routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
   openSecrets?(rooms: SecretRooms): SecretPart;
-  /** Of its operations, for the OpenAPI document: `GET /callbacks` and a few words. */
+  /** A few words about each operation for the OpenAPI document; by `GET /callbacks`. */
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */
   overview?(): Promise<{ readonly told: object; readonly tile: Tile }>;
@@ -94,11 +96,11 @@ export interface ConsolePart extends Frame {
     session: ConsoleSession,
     transaction: Pick<TransactionRow, 'msspTransId' | 'apId' | 'attempt'>,
   ): Promise<{ readonly name: string; readonly html: Html }>;
-  /** How the queue board shows its queues, by their names. */
+  /** What the queue board needs to show the part's queues; by the name of the queue. */
   readonly board?: Readonly<Record<string, BoardQueue>>;
   /**
    * Parents and children of a job, for the queue board: of one part at most.
-   * @param id Of a job of any queue.
+   * @param id The id of a job of any queue.
    */
   flowOf?(id: string): Promise<Flow>;
   /** What `aps` shows of an application. */

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { answer } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { fieldTime, filterOf, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
+import { fieldTime, type ReadFilter, readFilter, transactionFilter } from './filter.ts';
 import { count, json, optionalReasonBody, query, readForm, reason, text } from './input.ts';
 import { createLookUps } from './look-ups.ts';
 import type { Operator } from './operators/operator.ts';
@@ -41,8 +41,7 @@ const listQuery = z.strictObject({ limit: count(200).default(50) });
 
 const selectionOf = ({ kind, filter, ids }: z.output<typeof selection>): ReplaySelection => {
   if (filter === undefined) return { kind, ids: ids ?? [] };
-  const { maxAttempts, ...rest } = filter;
-  return { kind, filter: { ...filterOf(rest), maxAttempts } };
+  return { kind, filter };
 };
 
 const errors = {

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { listSecrets } from '../oauth/client-changes.ts';
 import type { SigningKey } from '../oauth/signing-keys.ts';
-import { answer, type Refusal, refuse } from './answers.ts';
+import { type AdminRefusal, answer, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, SecretDeps, TenantSecrets } from './deps.ts';
 import { json, query, text } from './input.ts';
 import { type AuditAction, doneBy } from './operators/audit.ts';
@@ -40,14 +40,14 @@ const rotation = z.strictObject({
   publishSeconds: z.int().min(0).max(maxPublishSeconds).optional(),
 });
 
-const noTenant: Refusal = [404, 'unknown-tenant', 'There is no tenant of this id'];
-const noClient: Refusal = [404, 'unknown', 'The tenant has no client of this id'];
-const noSecret: Refusal = [
+const noTenant: AdminRefusal = [404, 'unknown-tenant', 'There is no tenant of this id'];
+const noClient: AdminRefusal = [404, 'unknown', 'The tenant has no client of this id'];
+const noSecret: AdminRefusal = [
   409,
   'no-secret',
   'This client has no secret; its keys are in the configuration',
 ];
-const notStarted: Refusal = [
+const notStarted: AdminRefusal = [
   409,
   'not-started',
   'The service has to be started before clients are changed',

@@ -1,7 +1,7 @@
 /** Bearer tokens: the user's own, for an admin all. Page and API. */
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import { answer, type Refusal, refuse } from './answers.ts';
+import { type AdminRefusal, answer, refuse } from './answers.ts';
 import type { ConsoleDeps, ConsoleEnvironment } from './deps.ts';
 import { json, readForm, text } from './input.ts';
 import { includesRole } from './operators/operator.ts';
@@ -21,7 +21,9 @@ const newToken = z.strictObject({
   days: z.number().min(0.01).max(maxTokenDays).default(90),
 });
 
-const refusals: Readonly<Record<Extract<IssuedToken, { refused: unknown }>['refused'], Refusal>> = {
+const refusals: Readonly<
+  Record<Extract<IssuedToken, { refused: unknown }>['refused'], AdminRefusal>
+> = {
   unknown: [404, 'unknown', 'There is no such user'],
   'too-many': [409, 'too-many', `The user has ${maxTokens} tokens; end one first`],
   'by-token': [403, 'forbidden', 'A token makes no tokens: log in to make one'],
@@ -57,7 +59,8 @@ export const createTokenRoutes = ({
   });
 
   /**
-   * The possible owners of a token. An admin who is logged in by a link is no user, and no owner.
+   * The possible owners of a token. An admin who is logged in by a link is not a user, and no
+   * owner.
    */
   const listOwners = async (c: Context<ConsoleEnvironment>): Promise<readonly string[]> => {
     const { name, role } = c.get('session').operator;

@@ -109,7 +109,7 @@ const shownOutcome = ({ role, reveal }: Sight, record: StoredRecord | undefined)
   const outcome = record?.outcome;
   return (
     outcome && {
-      /** `delivered`: a one-time password, which is no signature. */
+      /** `delivered`: a one-time password, which is not a signature. */
       kind: outcome.kind,
       ...(outcome.kind === 'signature' && {
         signatureBytes: Buffer.byteLength(outcome.cms, 'base64'),

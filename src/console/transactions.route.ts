@@ -2,13 +2,14 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { transactionFields } from '../transactions/history/filter.ts';
 import type { TransactionRow } from '../transactions/history/row.ts';
 import type { Change } from '../transactions/history/watch.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
 import { exportedTransactions, exportFormats, exportList } from './export.ts';
-import { filterOf, readFilter, transactionFilter, withoutGuesses } from './filter.ts';
+import { readFilter, refuseGuess, transactionFilter, withoutGuesses } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
 import { createLookUps } from './look-ups.ts';
 import { doneBy } from './operators/audit.ts';
@@ -94,12 +95,10 @@ export const createTransactionRoutes = (
   routes.get('/admin/api/transactions', query(listQuery), async (c) => {
     const { role } = c.get('session').operator;
     const { limit, cursor, ...filter } = c.req.valid('query');
-    if (filter.msisdn !== undefined && !seesPeople(role)) {
-      // A role that may not see numbers may not guess them either.
-      return refuse(403, 'forbidden', 'msisdn needs the role operator');
-    }
+    const guess = refuseGuess(transactionFields, filter, role);
+    if (guess !== undefined) return refuse(403, 'forbidden', guess);
     await noteLookUp(c.get('session'), 'transactions', filter.msisdn);
-    const page = await history.search(filterOf(filter), { limit, cursor });
+    const page = await history.search(filter, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
     return answer({ ...page, rows: page.rows.map((row) => shownRow(role, row)) });
   });
@@ -202,7 +201,11 @@ export const createTransactionRoutes = (
 
   routes.get('/admin/transactions', async (c) => {
     const session = c.get('session');
-    const read = withoutGuesses(readFilter(c.req.query()), session.operator.role);
+    const read = withoutGuesses(
+      transactionFields,
+      readFilter(c.req.query()),
+      session.operator.role,
+    );
     const cursor = c.req.query('cursor') || undefined;
     const isWrong = Object.keys(read.problems).length > 0;
     if (!isWrong) await noteLookUp(session, 'transactions', read.filter.msisdn);
@@ -226,7 +229,11 @@ export const createTransactionRoutes = (
   // Before the route of one transaction, which would take it for an id.
   routes.get('/admin/transactions/export', async (c) => {
     const { operator } = c.get('session');
-    const { form, filter, problems } = withoutGuesses(readFilter(c.req.query()), operator.role);
+    const { form, filter, problems } = withoutGuesses(
+      transactionFields,
+      readFilter(c.req.query()),
+      operator.role,
+    );
     const format = exportFormats.find((each) => each === c.req.query('format'));
     if (format === undefined || Object.keys(problems).length > 0) {
       return c.html(

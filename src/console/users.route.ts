@@ -147,7 +147,9 @@ export const createUserRoutes = ({
   const backWith = (c: Context<ConsoleEnvironment>, notice: Notice): Response =>
     c.redirect(`/admin/users?notice=${notice}`, 303);
 
-  /** The subject for a number, or for the code that the login shows to a person who is no user. */
+  /**
+   * The subject for a number, or for the code that the login shows to a person who is not a user.
+   */
   const subjectOf = (written = ''): string | undefined => {
     const phone = written.trim();
     return (

@@ -23,12 +23,14 @@ const isMasterKey = (text: string): boolean => {
   return bytes.length === 32 && bytes.toString('base64url') === text;
 };
 
-/** Of a service with the defaults of HOST and PORT: what commands ask unless told otherwise. */
+/**
+ * The address of a service with the default HOST and PORT. Commands ask it unless told otherwise.
+ */
 export const defaultUrl = 'http://127.0.0.1:8080';
 
-const flag = z
-  .enum(['0', '1', 'false', 'true'])
-  .transform((text) => text === '1' || text === 'true');
+const flagWords = ['0', '1', 'false', 'true'] as const;
+const isSet = (word: string): boolean => word === '1' || word === 'true';
+const flag = z.enum(flagWords).transform(isSet);
 
 export const environmentSchema = z.object({
   PORT: z
@@ -70,11 +72,15 @@ export const environmentSchema = z.object({
       'For `paraph master-key add` alone: the master key that is to replace the present one ([operations/master-key.md](operations/master-key.md)).',
     hint: 'base64url of 32 bytes (43 characters)',
   }),
-  PARAPH_NEW_AUTHORITY: flag.optional().meta({
-    description:
-      'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, or for a worker alone; 0 never. Without it, an API when nothing says that the key was used (see reliability.md, An empty Redis).',
-    hint: '1, true, 0 or false',
-  }),
+  PARAPH_NEW_AUTHORITY: z
+    .enum([...flagWords, 'wait'])
+    .transform((word) => (word === 'wait' ? word : isSet(word)))
+    .optional()
+    .meta({
+      description:
+        'Whether a start that finds no certificate authority in Redis may make one: 1 also when the master key was used before, or for a worker alone; 0 never; `wait` leaves it to `paraph authority`, and waits. Without it, an API when nothing says that the key was used (see reliability.md, An empty Redis).',
+      hint: '1, true, 0, false or wait',
+    }),
   PARAPH_LOG_LEVEL: z
     .enum(logLevels)
     .default('info')
@@ -108,7 +114,10 @@ const named = (values: z.output<typeof environmentSchema>) => ({
   redisUrl: values.REDIS_URL,
   masterKey: values.PARAPH_MASTER_KEY,
   newMasterKey: values.PARAPH_NEW_MASTER_KEY,
-  /** Whether a new authority may be made. Undefined: when the master key is new. */
+  /**
+   * Whether a new authority may be made. Undefined: when the master key is new. `wait`: another
+   * process makes it.
+   */
   newAuthority: values.PARAPH_NEW_AUTHORITY,
   logLevel: values.PARAPH_LOG_LEVEL,
   logFormat: values.PARAPH_LOG_FORMAT,

@@ -27,7 +27,7 @@ export const readSettingFile = (key: string, path: string): Buffer => {
 };
 
 /**
- * Reads a password or PIN. The line feed that an editor leaves at the end is no part of it.
+ * Reads a password or PIN. The line feed that an editor leaves at the end is not a part of it.
  *
  * @throws SettingFileError
  */

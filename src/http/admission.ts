@@ -58,7 +58,7 @@ export interface Refusals {
 }
 
 export interface Place {
-  /** To be called when the request is accepted: from then on it only waits for a person. */
+  /** Call it when the request is accepted: from then on it only waits for a person. */
   readonly onAccepted: () => void;
   /**
    * Gives the place up while a password is computed, or for good when the request is refused before
@@ -288,7 +288,7 @@ export const createAdmission = (options: AdmissionOptions): Admission => {
     };
   };
 
-  /** Also called when turns are handed out, because timers are late in a busy process. */
+  /** Refuses requests that have waited too long. Not left to a timer alone: timers can be late. */
   const refuseOverdue = (lane: Lane, share: Share): void => {
     while (now() - (rounds[lane].first(share)?.since ?? Number.POSITIVE_INFINITY) >= maxWaitMs) {
       inHand[lane] -= 1;

@@ -30,12 +30,12 @@ import {
   unencoded,
   unexpected,
 } from './application-refusals.ts';
-import { createJsonReader, type Environment } from './body.ts';
+import { createJsonReader, type HttpEnvironment } from './body.ts';
 import type { HttpLog } from './log.ts';
 import { printable } from './operation.ts';
 import type { BodyLimits } from './pages/request-body.ts';
 
-export type RouteContext = Context<Environment>;
+export type RouteContext = Context<HttpEnvironment>;
 
 const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 

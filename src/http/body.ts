@@ -13,7 +13,7 @@ import {
 } from './pages/request-body.ts';
 
 /** The Hono environment of all routes. `incoming` is set for a request from a socket. */
-export interface Environment {
+export interface HttpEnvironment {
   readonly Bindings: { readonly incoming?: IncomingMessage };
 }
 
@@ -40,7 +40,7 @@ export const createJsonReader = (limits: BodyLimits) => {
     return read.ok || !mayBeCompressed(coding, body.bytes) ? read : compressed;
   };
 
-  return (c: Context<Environment>): Checked<unknown> | Promise<Checked<unknown>> => {
+  return (c: Context<HttpEnvironment>): Checked<unknown> | Promise<Checked<unknown>> => {
     const incoming = c.env?.incoming;
     // Read from Node's request: `Request` would first copy all headers into a `Headers` object.
     const type = incoming?.headers['content-type'] ?? c.req.header('content-type');

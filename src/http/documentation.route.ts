@@ -1,7 +1,8 @@
 /**
- * The reference for people at `/docs` and for machines at `/openapi.json`.
+ * The reference for people at `/docs` and for machines at `/openapi.json`, and the JSON Schema of the
+ * configuration file at `/configuration.schema.json`.
  *
- * The document is made at its first request and kept. The page at `/docs` has a script, Scalar's,
+ * The documents are made at their first request and kept. The page at `/docs` has a script, Scalar's,
  * and its policy (CSP Level 3) lets in that file and nothing inline: style elements need the
  * nonce of the answer, and requests go to this service only. Style attributes are let in, because
  * Scalar measures scroll bars by two. The small pages have no script; their one style
@@ -63,13 +64,13 @@ const answerScript = (c: Context, { tag, compressed, plain }: ReferenceScript): 
 
 export interface DocumentationOptions extends DocumentationFacts {
   readonly entrances: readonly Entrance[];
+  /** Makes the JSON Schema of the configuration file. */
+  readonly configurationSchema: () => object;
 }
 
 export const createDocumentationRoutes = (options: DocumentationOptions): Hono => {
-  let openApi: { readonly text: string; readonly tag: string } | undefined;
   let script: ReferenceScript | undefined;
   const routes = new Hono();
-  routes.use('/openapi.json', etag());
   routes.use(scriptAddress, etag());
   routes.get('/', (c) => answerPage(c, rootPage(options.sandbox, options.entrances), 200));
   routes.get('/docs/', (c) => c.redirect('/docs'));
@@ -82,14 +83,20 @@ export const createDocumentationRoutes = (options: DocumentationOptions): Hono =
     script ??= readReferenceScript();
     return answerScript(c, script);
   });
-  routes.get('/openapi.json', (c) => {
-    if (openApi === undefined) {
-      const text = JSON.stringify(buildOpenApiDocument(options, productVersion()));
-      openApi = { text, tag: `"${hash('sha1', text, 'base64url')}"` };
-    }
-    secure(c, nothing);
-    c.header('ETag', openApi.tag);
-    return c.body(openApi.text, 200, { 'Content-Type': 'application/json;charset=UTF-8' });
-  });
+  const serve = (path: string, type: string, make: () => object): void => {
+    let made: { readonly text: string; readonly tag: string } | undefined;
+    routes.use(path, etag());
+    routes.get(path, (c) => {
+      if (made === undefined) {
+        const text = JSON.stringify(make());
+        made = { text, tag: `"${hash('sha1', text, 'base64url')}"` };
+      }
+      secure(c, nothing);
+      c.header('ETag', made.tag);
+      return c.body(made.text, 200, { 'Content-Type': `${type};charset=UTF-8` });
+    });
+  };
+  serve('/openapi.json', 'application/json', () => buildOpenApiDocument(options, productVersion()));
+  serve('/configuration.schema.json', 'application/schema+json', options.configurationSchema);
   return routes;
 };

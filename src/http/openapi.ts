@@ -111,8 +111,8 @@ const firstOf = (examples: Examples): Examples[string] =>
 
 /**
  * @param described      Addresses of parts.
- * @param productVersion Of the program that serves the document. docs/openapi.json has none: a
- *   release does not change the interface.
+ * @param productVersion The version of the program that serves the document. docs/openapi.json has
+ *   none, because a release does not change the interface.
  */
 export const buildOpenApiDocument = (facts: DocumentationFacts, productVersion?: string) => {
   const { rules, described } = facts;

@@ -47,7 +47,7 @@ export interface OperationDeps {
 
 /** The place of a request among those that are worked on. */
 export interface Turn extends WorkingPlace {
-  /** To be called when the request is accepted: from then on it only waits for a person. */
+  /** Call it when the request is accepted: from then on it only waits for a person. */
   readonly onAccepted: OnAccepted;
 }
 

@@ -17,7 +17,7 @@ export interface RefusalAnswer {
 }
 
 /** @returns The answer, whose status is 500, when the request is refused. */
-export type Refusal = (
+export type RefuseRequest = (
   incoming: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
 ) => RefusalAnswer | undefined;
 
@@ -54,7 +54,7 @@ const operations: ReadonlyMap<string | undefined, Operation> = new Map(
 );
 
 export const createRefusal =
-  (admission: Pick<Admission, 'refuses' | 'refusalOf'>, maxBodyBytes: number): Refusal =>
+  (admission: Pick<Admission, 'refuses' | 'refusalOf'>, maxBodyBytes: number): RefuseRequest =>
   ({ method, url, headers }) => {
     const operation = operations.get(url);
     if (operation === undefined || method !== 'POST') return undefined;

@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { Hono } from 'hono';
-import type { Environment } from './body.ts';
+import type { HttpEnvironment } from './body.ts';
 import type { HttpLog } from './log.ts';
 
 export interface RootCertificatesOptions {
@@ -19,8 +19,8 @@ const toPem = (der: Uint8Array): string => new X509Certificate(der).toString();
 export const createRootCertificateRoutes = ({
   trust,
   log,
-}: RootCertificatesOptions): Hono<Environment> => {
-  const routes = new Hono<Environment>();
+}: RootCertificatesOptions): Hono<HttpEnvironment> => {
+  const routes = new Hono<HttpEnvironment>();
   routes.get('/pki/root.pem', async (c) => {
     try {
       const pem = (await trust()).map(toPem).join('');

@@ -6,6 +6,7 @@ const exact = [
   '/readyz',
   '/metrics',
   '/openapi.json',
+  '/configuration.schema.json',
   '/docs',
   '/pki/root.pem',
   '/rest/service',

@@ -23,7 +23,7 @@ import { certificateIn, privateKeyIn, UnnamedCurveError } from '../../packages/p
 import { fault } from '../../packages/protocol/src/fault.ts';
 import { readSettingFile, SettingFileError } from '../environment/setting-file.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
-import { type Refusal, refusalPauseMs } from './refusal.ts';
+import { type RefuseRequest, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
 
 export interface ServerOptions {
@@ -32,7 +32,7 @@ export interface ServerOptions {
     bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
   ) => Response | Promise<Response>;
   /** Refuses requests when there is no room. Default: none is refused here. */
-  readonly refusal?: Refusal;
+  readonly refusal?: RefuseRequest;
   readonly host: string;
   /** The port; 0 chooses a free one. */
   readonly port: number;

@@ -13,7 +13,7 @@ import type { Evidence } from '../registry/application-providers.ts';
 import { isLogin } from '../registry/login-ap-id.ts';
 import { isNotTakenIn } from '../transactions/transactions.ts';
 import { type Admission, busyFault, type Place } from './admission.ts';
-import { createJsonReader, type Environment } from './body.ts';
+import { createJsonReader, type HttpEnvironment } from './body.ts';
 import type { AnsweredEntry, HttpLog } from './log.ts';
 import {
   type Answer,
@@ -49,7 +49,7 @@ export interface ServiceRoutesOptions {
 
 export const createServiceRoutes = (deps: ServiceRoutesOptions) => {
   const { protocol, operations, evidenceOf, limits, admission, now, log } = deps;
-  const routes = new Hono<Environment>();
+  const routes = new Hono<HttpEnvironment>();
 
   const readJson = createJsonReader(limits);
 

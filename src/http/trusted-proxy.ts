@@ -34,7 +34,7 @@ export const createAddressList = (
 
 /**
  * The caller behind an address: an IPv4 address or, because each subscriber has at least that, an
- * IPv6 /64 network. Undefined for a text that is no address.
+ * IPv6 /64 network. Undefined for a text that is not an address.
  */
 const callerOf = (address: string): string | undefined => {
   if (isIPv4(address)) return address;
@@ -67,8 +67,8 @@ interface ProxyAddresses {
 /**
  * The source of a request, for limits. Behind trusted proxies that is the last entry of
  * X-Forwarded-For that is not one of them: each proxy appends its caller, and earlier entries are
- * the client's own claim. An entry that is no address is ignored, because free text would be a new
- * name for each request. Without configured proxies these headers are ignored.
+ * the client's own claim. An entry that is not an address is ignored, because free text would be a
+ * new name for each request. Without configured proxies these headers are ignored.
  *
  * An untrusted address that forwards is an unknown proxy or a client that pretends to be one. As a
  * proxy it is many callers and must not count as one; as a client it can write any entry, so the

@@ -17,14 +17,14 @@ export interface AdapterOptions {
   readonly store: SealedStore;
   /** A pushed request is kept for this long, so that a second login with it finds it used. */
   readonly interactionSeconds: number;
-  /** Of extensions, by the library's name of the kind. */
+  /** The rules for the records of extensions, by the library's name of the kind. */
   readonly records: Readonly<Record<string, RecordRules>>;
   /** Logins before then no longer count; milliseconds since the epoch. */
   readonly endedBefore: (clientId: string, account?: string) => number;
   readonly now: () => number;
 }
 
-/** How records of each kind are kept. Others are neither used once nor end with a grant. */
+/** The rules for records, by kind. Other kinds may be used again, and do not end with a grant. */
 const rulesFor = ({
   interactionSeconds,
   records,

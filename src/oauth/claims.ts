@@ -84,7 +84,7 @@ export const claimsAbout = (
 export type OwnerOf = KeyCustody['ownerOf'];
 
 /**
- * @param ownerOf A number that is given to somebody else is another account.
+ * @param ownerOf A number that gets a new owner becomes another account.
  * @returns `sub` of an account at a client: 43 characters, equal for all clients of a sector.
  */
 export const createPairwise = (

@@ -97,7 +97,7 @@ const subjectOf = (assertion: string): string | undefined => {
   }
 };
 
-/** Where clients authenticate, below the issuer. An assertion may be meant for any of them. */
+/** The paths below the issuer at which clients authenticate. An assertion may name any of them. */
 export const authenticatedPaths = (
   extensions: readonly Pick<OpenedExtension, 'endpoints'>[] = [],
 ): readonly string[] => [
@@ -168,7 +168,10 @@ export const createSecretCheck = (
 
   const decoysOfTenants = new WeakMap<Tenant, ReturnType<typeof decoysLike>[]>();
 
-  /** Like each secret of the tenant; each push asks, so they are made once. */
+  /**
+   * Stand-ins that cost what the tenant's secrets cost. Each push needs them, so they are made
+   * once.
+   */
   const decoysOf = (tenant: Tenant): ReturnType<typeof decoysLike>[] => {
     const known = decoysOfTenants.get(tenant);
     if (known !== undefined) return known;

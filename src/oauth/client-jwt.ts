@@ -20,9 +20,9 @@ import {
 import { type OauthClient, signingAlgorithms } from '../registry/oauth-client.ts';
 
 /**
- * How far a client's clock may be wrong, at every endpoint and for every kind of JWT. FAPI 2.0 has
- * `iat` and `nbf` accepted 10 seconds ahead and refused 60 seconds ahead; hosts without a time
- * service are often off by more than the former.
+ * The most seconds that a client's clock may be wrong, at every endpoint and for every kind of JWT.
+ * FAPI 2.0 accepts `iat` and `nbf` that are 10 seconds ahead, and refuses those 60 seconds ahead.
+ * Hosts without a time service are often off by more than 10 seconds.
  */
 export const clockToleranceSeconds = 60;
 

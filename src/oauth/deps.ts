@@ -20,9 +20,9 @@ export interface OauthDeps {
   readonly limits: Limits;
   readonly checkSecret: SecretCheck;
   readonly isTestNumber: (msisdn: string) => boolean;
-  /** Of the part whose devices begin logins; asked at the first request. */
+  /** Gives the part whose devices begin logins. Called only while a request is handled. */
   readonly deviceStart?: () => DeviceStart | undefined;
-  /** Of parts. Default: none. */
+  /** The extensions that parts add to the provider. Default: none. */
   readonly extensions?: readonly OpenedExtension[];
   readonly addressOf: (incoming: IncomingMessage | undefined) => Source;
   readonly body: BodyLimits;
@@ -30,7 +30,7 @@ export interface OauthDeps {
   readonly log: OauthLog;
 }
 
-/** Of a route; both are there when the request came over a socket. */
-export interface Environment {
+/** The Hono environment of a route. Both members are set when the request came over a socket. */
+export interface OauthEnvironment {
   Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse };
 }

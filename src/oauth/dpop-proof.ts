@@ -21,7 +21,7 @@ export interface DpopProof {
 export const dpopAlgorithms = ['ES256', 'EdDSA', 'Ed25519'] as const;
 const maxAgeSeconds = 300;
 
-/** Where a proof came to. */
+/** The method and address of the request that brought a proof. */
 export interface ProvedRequest {
   readonly method: string;
   /** Configured address of the endpoint. */

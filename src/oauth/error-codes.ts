@@ -35,7 +35,7 @@ export type ErrorCause = keyof typeof errorCodes;
 
 export interface CodedDescription {
   readonly description: string;
-  /** For the log: `req_1010`. */
+  /** The code as the log has it: `req_1010`. */
   readonly code: string;
   readonly trace: string;
 }
@@ -64,7 +64,7 @@ export const describeError = (
  * redirect. Errors in a form post or a signed answer keep the library's text.
  */
 
-/** Not errors: the result is yet to come. */
+/** Values of `error` that are not errors: the client is to ask again for the result. */
 const pendingErrors = new Set(['authorization_pending', 'slow_down']);
 const isCoded = (description: string): boolean => description.startsWith('mid_');
 /** RFC 6749 5.2 allows printable ASCII without `"` and `\`. */

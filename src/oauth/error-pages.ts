@@ -15,7 +15,7 @@ import type { Tenant } from './tenant.ts';
 /** An app's address has no origin; its scheme names it. */
 const sourceOf = ({ origin, protocol }: URL): string => (origin === 'null' ? protocol : origin);
 
-/** For a page whose form may lead to this registered address. */
+/** The headers of a page whose form may lead to this registered address. */
 const pageHeadersLeadingTo = (address: string): Readonly<Record<string, string>> => ({
   ...pageHeaders,
   'content-security-policy': policyWith(URL.canParse(address) ? [sourceOf(new URL(address))] : []),

@@ -42,7 +42,7 @@ export const findAcr = (
  * What an earlier login satisfies of a client's request. A one-time password counts only where the
  * client takes them and asks for that level; otherwise a signature is needed.
  *
- * @param amr Of that login.
+ * @param amr The `amr` of the earlier login.
  * @returns The value to report; undefined when the phone has to be asked.
  */
 export const findEarlierAcr = (
@@ -67,7 +67,7 @@ export const findMethod = ({ signature, sscdId }: SignedView): LoginMethod => {
   return sscdId === 'sim' ? 'sim' : 'app';
 };
 
-/** How a phone joined a login (interaction/device-start.ts). */
+/** The way in which a phone joined a login (interaction/device-start.ts). */
 export type PhoneStart = 'qr' | 'device';
 
 export interface JoinedPhone {
@@ -117,7 +117,7 @@ export interface LoginEvidence {
   readonly at: number;
   readonly acr: AcrValue;
   readonly amr: readonly AmrValue[];
-  /** Of the user's certificate; undefined for a one-time password. */
+  /** The serialNumber in the subject of the certificate; undefined for a one-time password. */
   readonly serialNumber: string | undefined;
   /** CMS SignedData with certificates, Base64. */
   readonly cms: string | undefined;
@@ -137,7 +137,7 @@ export const signedEnding = (evidence: LoginEvidence): SignedEnding => ({
   evidence,
 });
 
-/** Can be repeated. @param seconds How long evidence is kept: the longest life of a token. */
+/** Can be repeated. @param seconds The time to keep the evidence: the longest life of a token. */
 export const keepGrant = async (
   tenant: Tenant,
   { grantId, evidence }: SignedEnding,

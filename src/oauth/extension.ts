@@ -7,13 +7,13 @@ import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OauthDeps } from './deps.ts';
 import type { Tenant } from './tenant.ts';
 
-/** How the library's records of one kind are kept. */
+/** The rules by which the library's records of one kind are stored and used. */
 export interface RecordRules {
-  /** They end with the grant that they name. */
+  /** Whether the records end with the grant that they name. */
   readonly endsWithGrant?: boolean;
-  /** They are used once. A second use is refused. */
+  /** Whether the records can be used only once. A second use is refused. */
   readonly usedOnce?: boolean;
-  /** They are kept for this long after they have expired. */
+  /** Seconds that the records are kept after they have expired. */
   readonly keptSeconds?: number;
   /**
    * The library hears of a use only after this time. On a used record it revokes the tokens; so of
@@ -35,7 +35,7 @@ export interface TenantExtension {
   readonly features: NonNullable<Configuration['features']>;
   readonly routes: NonNullable<Configuration['routes']>;
   readonly ttl: NonNullable<Configuration['ttl']>;
-  /** By the library's name of the kind. */
+  /** The rules for records of the extension, by the library's name of the kind. */
   readonly records: Readonly<Record<string, RecordRules>>;
   /** Events of the library that tell of a refused request. */
   readonly refusalEvents: readonly string[];
@@ -69,7 +69,7 @@ export interface OauthPart<Rooms> {
    * at the token endpoint.
    */
   readonly endpoints: readonly string[];
-  /** As metrics name them. */
+  /** The grant types that the part adds, as metrics name them. */
   readonly grantTypes: readonly string[];
   /** Opens nothing that has to be closed. */
   open(rooms: Rooms): Promise<ExtendOauth>;

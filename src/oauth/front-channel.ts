@@ -101,7 +101,7 @@ const namesTestNumber = (hint: unknown, isTestNumber: (msisdn: string) => boolea
   return parsed.ok && parsed.hints.some(({ msisdn }) => isTestNumber(msisdn));
 };
 
-/** @param query Of the request target, without the question mark. */
+/** @param query The query of the request target, without the question mark. */
 export const checkFrontChannel = async (
   tenant: Tenant,
   query: string,

@@ -10,7 +10,7 @@ import type { OauthDeps } from './deps.ts';
 import { soonSeconds } from './limits.ts';
 import type { Asker } from './par/answers.ts';
 import { nameOurs } from './par/parameters.ts';
-import type { Refusal } from './par/refusal.ts';
+import type { ParRefusal } from './par/refusal.ts';
 import type { Tenant } from './tenant.ts';
 
 export interface SentForm {
@@ -28,12 +28,15 @@ export type Identified =
       readonly proven: boolean;
     }
   | {
-      readonly refusal: Refusal;
+      readonly refusal: ParRefusal;
       /** What the answer needs besides. */
       readonly about: Partial<Asker>;
     };
 
-const refused = (refusal: Refusal, about: Partial<Asker> = {}): Identified => ({ refusal, about });
+const refused = (refusal: ParRefusal, about: Partial<Asker> = {}): Identified => ({
+  refusal,
+  about,
+});
 
 export const createIdentify = ({
   checkSecret,

@@ -16,10 +16,10 @@ import {
 } from '../registry/rate-limiter.ts';
 import { nameOfClient, type Tenant, type Tenants } from './tenant.ts';
 
-/** How long a caller is shut out who has failed too often. */
+/** A caller that has failed too often is shut out for this long. */
 const shutOutSeconds = 10;
 
-/** When too much is asked of the service at the moment, and not by this caller. */
+/** Retry-After when the service is busy, and not because of this caller. */
 export const soonSeconds = 1;
 
 const maxShutOut = 10_000;
@@ -79,7 +79,10 @@ export const createLimits = ({
    * one.
    */
   return {
-    /** @param address Of a client that has proven nothing; undefined for one that has. */
+    /**
+     * @param address The address of a client that has not authenticated; undefined for one that
+     *   has.
+     */
     pushWait: async (
       tenant: Tenant,
       clientId: string,
@@ -89,8 +92,8 @@ export const createLimits = ({
       take('push-client', `${tenant.id} ${clientId}`, limits.pushedPerClient),
 
     /**
-     * Asked before each prompt. The number counts across all tenants; nobody is behind a test
-     * number.
+     * Called before each prompt. A number is counted across all tenants. Test numbers belong to no
+     * person, so they have no limit of their own.
      */
     promptWait: async (
       tenant: Tenant,
@@ -152,7 +155,7 @@ export const createLimits = ({
       );
     },
     shutOutWait: ({ caller }: Source): number => outSeconds(caller),
-    /** Until secrets of this client are compared again for this address. */
+    /** Seconds until secrets of this client are compared again for this address; 0 is now. */
     barredWait: (address: Source, tenant: TenantName, clientId: string): number =>
       outSeconds(everybodyKeyOf(address)) ||
       outSeconds(sharedKeyOf(address, nameOfClient(tenant, clientId))),

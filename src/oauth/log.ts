@@ -21,7 +21,7 @@ export type OauthEvent =
 export interface OauthEntry {
   readonly event: OauthEvent;
   readonly tenant: string;
-  /** Of a registered client only: an unknown id is the caller's text. */
+  /** The id of a registered client. An unknown id is left out: it is the caller's text. */
   readonly clientId?: string | undefined;
   readonly msspTransId?: string | undefined;
   readonly error?: string | undefined;
@@ -29,7 +29,7 @@ export interface OauthEntry {
   readonly code?: string | undefined;
   /** A fixed text of ours: it may name a parameter, and holds nothing that the caller has sent. */
   readonly description?: string | undefined;
-  /** Also in error_description: what a caller quotes to support. */
+  /** The trace that error_description has, too; a caller quotes it to support. */
   readonly trace?: string | undefined;
   readonly fault?: number | undefined;
   readonly grantType?: string | undefined;
@@ -37,7 +37,7 @@ export interface OauthEntry {
 
 export interface OauthLog {
   audit(entry: OauthEntry): void;
-  /** For what should not happen: Redis is away, or a bug. */
+  /** Logs an error that should not happen: Redis is away, or a bug. */
   trouble(error: Error): void;
 }
 

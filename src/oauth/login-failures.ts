@@ -1,9 +1,15 @@
 /**
  * The table from the fault of a transaction to the text of the page and to the OAuth error, for
- * logins with and without a browser. The texts are fixed: what a device says in its own words is
+ * logins with and without a browser: by the kind of the fault, or by a row of its own. The texts are
+ * fixed: what a device says in its own words is
  * not passed on.
  */
-import type { Fault, FaultCode } from '../../packages/protocol/src/fault.ts';
+import {
+  type Fault,
+  type FaultCode,
+  type FaultKind,
+  faultTable,
+} from '../../packages/protocol/src/fault.ts';
 import { type CodedDescription, describeError, type ErrorCause } from './error-codes.ts';
 import type { FailureCause } from './pages/views.ts';
 
@@ -21,34 +27,30 @@ const other = (page: FailureCause): Row => [
 ];
 /** Our own mistake, or one that the person cannot correct. */
 const ours = other('internal');
-const noMethod: Row = [
-  'no-method',
-  'noMethod',
-  'the user has no method that can authenticate as requested',
-];
 
-const table: Readonly<Record<FaultCode, Row>> = {
-  101: ours,
-  102: ours,
-  103: ours,
-  104: ours,
-  105: noMethod,
-  107: ours,
-  108: ours,
-  109: noMethod,
+const byKind: Readonly<Record<FaultKind, Row>> = {
+  request: ours,
+  method: ['no-method', 'noMethod', 'the user has no method that can authenticate as requested'],
+  refusal: ['rejected', 'rejectedByUser', 'the user rejected the authentication'],
+  person: ours,
+  service: ['internal', 'internal', 'internal error'],
+};
+
+/** Faults that the page explains in a way of their own. */
+const byCode: Readonly<Partial<Record<FaultCode, Row>>> = {
   208: ['no-response', 'noResponse', 'the user did not respond in time'],
   209: other('unreachable'),
-  401: ['rejected', 'rejectedByUser', 'the user rejected the authentication'],
   402: other('pin-blocked'),
   403: other('suspended'),
   404: ['needs-activation', 'needsActivation', 'the user must activate the account first'],
   406: ['busy-phone', 'busyPhone', 'another request is in progress on the device of the user'],
   422: other('certificate'),
   450: other('location'),
-  900: ['internal', 'internal', 'internal error'],
 };
 
-export const findFailureCause = ({ code }: Pick<Fault, 'code'>): FailureCause => table[code][0];
+const rowOf = ({ code }: Pick<Fault, 'code'>): Row => byCode[code] ?? byKind[faultTable[code].kind];
+
+export const findFailureCause = (fault: Pick<Fault, 'code'>): FailureCause => rowOf(fault)[0];
 
 const described = ([, cause, text]: Row, trace: string | undefined): LoginError => ({
   error: cause === 'internal' ? 'server_error' : 'access_denied',
@@ -56,10 +58,10 @@ const described = ([, cause, text]: Row, trace: string | undefined): LoginError 
 });
 
 /** @param trace Names the login on the page and in the log; without it a new one is made. */
-export const toLoginError = ({ code }: Pick<Fault, 'code'>, trace?: string): LoginError =>
-  described(table[code], trace);
+export const toLoginError = (fault: Pick<Fault, 'code'>, trace?: string): LoginError =>
+  described(rowOf(fault), trace);
 
-/** For endings without a fault of a transaction, such as a wrong one-time password. */
+/** The error of a login that failed without a fault, such as by a wrong one-time password. */
 export const otherLoginError = (trace?: string): LoginError => described(ours, trace);
 
 /**

@@ -25,7 +25,7 @@ export type LoginHint =
 const maxHints = 32;
 
 const numberPattern = /^(?:\+|00)?([1-9]\d{7,14})$/;
-/** Only a number can be meant. */
+/** Matches a hint that can only mean a number. */
 const numberLike = /^[\d\s+-]+$/;
 
 const digitsOf = (text: string): string | undefined =>

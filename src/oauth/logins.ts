@@ -2,7 +2,7 @@
  * Logins, with and without a browser. Each is one transaction of the signature workflow, for an
  * application provider that exists inside this service only. At its end the signature is verified
  * again: over the text of this login, up to our root, by the right number. So write access to the
- * queue is not enough to log in as somebody.
+ * queue is not enough to log in as another person.
  */
 import { hash } from 'node:crypto';
 import { createBoundedCache } from '../../packages/pki/src/bounded-cache.ts';
@@ -39,7 +39,9 @@ export interface LoginRequest {
   readonly sessionCode: string;
   /** Two digits, for clients with number matching. */
   readonly matchNumber: string | undefined;
-  /** The same reference and instant again is the same transaction, not a second prompt. */
+  /**
+   * Names the login. The same reference and instant give the same transaction, not a new prompt.
+   */
   readonly reference: string;
   /** Milliseconds since the epoch. */
   readonly begunAt: number;

@@ -6,7 +6,7 @@ import type { OauthEntry, OauthEvent, OauthLog } from './log.ts';
 /**
  * The OpenID provider, from its audit events. An unknown grant type is `other`.
  *
- * @param grantTypes Of parts.
+ * @param grantTypes The grant types that parts add.
  */
 export const createOidcCounter = (
   registry: Registry,

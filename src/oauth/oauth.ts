@@ -13,7 +13,7 @@ import type { PasswordVerifier } from '../registry/password-verifier.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
 import type { OwnerOf } from './claims.ts';
 import { createSecretCheck } from './client-authentication.ts';
-import type { Environment, OauthDeps } from './deps.ts';
+import type { OauthDeps, OauthEnvironment } from './deps.ts';
 import { describeError } from './error-codes.ts';
 import { type FrontRefusal, jsonError, refuseAtFront } from './error-pages.ts';
 import type { ExtendOauth, OpenedExtension } from './extension.ts';
@@ -40,9 +40,9 @@ export interface OauthOptions
   /** Asked at the first request: `https://sign.example.com`. */
   readonly publicUrl: () => string;
   readonly serviceKey: Uint8Array;
-  /** Where the keys of ID tokens are made. */
+  /** The vault that makes the keys of ID tokens. */
   readonly vault: KeyVault;
-  /** Of the key custody. */
+  /** `ownerOf` of the key custody. */
   readonly ownerOf: OwnerOf;
   readonly passwords: PasswordVerifier;
   readonly limiter: RateLimiter;
@@ -126,7 +126,7 @@ export const createOauth = (options: OauthOptions) => {
       ? ['POST']
       : libraryRoutes.find(([pattern]) => pattern.test(path))?.[1];
 
-  const serve = async (c: Context<Environment>, tenant: Tenant): Promise<Response> => {
+  const serve = async (c: Context<OauthEnvironment>, tenant: Tenant): Promise<Response> => {
     const { incoming, outgoing } = c.env;
     if (incoming === undefined || outgoing === undefined)
       throw new Error('The library needs a socket');
@@ -178,14 +178,14 @@ export const createOauth = (options: OauthOptions) => {
     return RESPONSE_ALREADY_SENT;
   };
 
-  const routes = new Hono<Environment>();
+  const routes = new Hono<OauthEnvironment>();
   const csrfKey = deriveKey(serviceKey, 'paraph oidc forms');
   routes.route('/', createParRoutes(deps));
   const interaction = createInteractionRoutes({ ...deps, csrfKey, stopping: stopping.signal });
   routes.route('/', interaction.routes);
 
   const serveTenant = async (
-    c: Context<Environment>,
+    c: Context<OauthEnvironment>,
     id: string | undefined,
   ): Promise<Response> => {
     const tenant = tenants.at(id);

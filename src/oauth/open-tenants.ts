@@ -55,7 +55,10 @@ const openTenant = (template: OauthTenant, isMain: boolean, options: TenantsOpti
     'base64url',
   );
 
-  /** By an order for the client, or because the number has another owner since. */
+  /**
+   * The time before which logins no longer count: an order for the client, or a new owner of the
+   * number; ms since the epoch.
+   */
   const endedBefore = (clientId: string, account?: string): number =>
     Math.max(
       changes.get(clientId)?.endedBefore ?? 0,

@@ -9,13 +9,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { readBody } from '../http/pages/request-body.ts';
 import { authenticatedPaths } from './client-authentication.ts';
-import type { Environment, OauthDeps } from './deps.ts';
+import type { OauthDeps, OauthEnvironment } from './deps.ts';
 import { dpopAlgorithms, isFirstUse, readProof } from './dpop-proof.ts';
 import { isUsedBy } from './extension.ts';
 import { createIdentify } from './identify.ts';
 import { handOver } from './mount.ts';
 import { type Asker, createRefusalAnswers, headersOf, present } from './par/answers.ts';
-import type { Refusal } from './par/refusal.ts';
+import type { ParRefusal } from './par/refusal.ts';
 import type { Tenant } from './tenant.ts';
 
 type Options = Pick<
@@ -28,7 +28,7 @@ export const createProgramEndpoints = (options: Options) => {
   const paths = authenticatedPaths(extensions);
   const identify = createIdentify(options);
   const answerRefusal = createRefusalAnswers(options);
-  const refuse = (refusal: Refusal, asker: Asker): Response =>
+  const refuse = (refusal: ParRefusal, asker: Asker): Response =>
     present(answerRefusal(refusal, asker));
 
   /** The library says of an endpoint that a tenant does not have that it is not there. */
@@ -42,7 +42,7 @@ export const createProgramEndpoints = (options: Options) => {
     { tenant }: Asker,
     path: string,
     method: string,
-  ): Promise<Refusal | undefined> => {
+  ): Promise<ParRefusal | undefined> => {
     if (proof === undefined) return undefined;
     const read = await readProof(proof, { method, url: `${tenant.issuer}${path}` }, now());
     if ('refusal' in read) return read.refusal;
@@ -54,7 +54,7 @@ export const createProgramEndpoints = (options: Options) => {
    * @returns The request that the library may see, or the answer to one that it may not.
    */
   return async (
-    c: Context<Environment>,
+    c: Context<OauthEnvironment>,
     tenant: Tenant,
     path: string,
     incoming: IncomingMessage,

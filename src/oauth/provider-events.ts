@@ -64,7 +64,7 @@ export const listenTo = (
   const refusedAs =
     (event: OauthEvent) =>
     (ctx: KoaContextWithOIDC, error: LibraryError): void => {
-      // A poll before the result is no event.
+      // A poll before the result is not an event.
       if (error.error === 'authorization_pending') return;
       log.audit(entryOf(ctx, event, error));
       if (isSuspicious(ctx, error)) onSuspicious(ctx);

@@ -47,7 +47,7 @@ export interface ProviderOptions {
   readonly hintKeys: readonly JWK[];
   readonly cookieKeys: readonly string[];
   readonly subscribers: SubscriberRegistry;
-  /** Those that a client of the tenant uses, with what they add to it. */
+  /** The extensions that a client of the tenant uses, with their additions to the tenant. */
   readonly extensions: readonly (readonly [OauthExtension, TenantExtension])[];
   readonly pages: ReturnType<typeof createProviderPages>;
   readonly now: () => number;

@@ -39,7 +39,7 @@ export interface SigningKey {
   readonly withdrawnAt: number | undefined;
 }
 
-/** As the library takes it: with the private key, or with a way to it. */
+/** A signing key in the form that the library takes: with the private key, or a way to use it. */
 export type ProviderKey = JWK | ExternalSigningKey;
 
 interface OpenKey {
@@ -75,7 +75,7 @@ export const sessionSecondsOf = (
 
 const order: Record<SigningKey['state'], number> = { signing: 0, published: 1, retiring: 2 };
 
-/** Where a tenant keeps its keys and the changes of its clients. */
+/** The place in Redis of a tenant's keys and of the changes of its clients. */
 export interface TenantStorage {
   readonly redis: RedisClient;
   readonly prefix: string;
@@ -92,13 +92,13 @@ export const createSigningKeys = ({
   settings,
   now,
 }: TenantStorage & {
-  /** Where the keys are made. Default: in this process. */
+  /** The vault that makes the keys. Default: in this process. */
   readonly vault?: KeyVault;
   readonly settings: Settings;
   readonly now: () => number;
 }) => {
   const { publishSeconds: usualPublishSeconds, keepSeconds } = settings.keys;
-  /** From the last signature on. */
+  /** Seconds after a key's last signature in which its ID tokens can come back as hints. */
   const hintSeconds = Math.max(
     keepSeconds,
     sessionSecondsOf(settings),
@@ -108,7 +108,7 @@ export const createSigningKeys = ({
   const hash = `${prefix}:oidc:${tenant}:keys`;
   const recordName = (field: string): string => `oidc:${tenant}:${field}`;
   const opened = new Map<string, OpenKey>();
-  /** Those that the vault can make. */
+  /** The types of keys that the vault can make. */
   const made = new Set<KeyType>(keyTypes);
 
   const offer = async (kty: KeyType, generation: number, signsFrom: number): Promise<void> => {
@@ -259,7 +259,8 @@ export const createSigningKeys = ({
     list: async (): Promise<readonly SigningKey[]> =>
       (await readAll()).filter(isPublic).map(toPublic),
     /**
-     * Stores the next generation. @param publishSeconds How long it is published before it signs.
+     * Stores the next generation. @param publishSeconds The time in which it is published and does
+     * not yet sign.
      */
     rotate: async (publishSeconds = usualPublishSeconds): Promise<readonly SigningKey[]> => {
       const fields = await redis.hgetall(hash);

@@ -15,19 +15,19 @@ export interface Tenant {
    * request.
    */
   readonly issuer: string;
-  /** Of the issuer, without a slash at its end. */
+  /** The path of the issuer, without a slash at its end. */
   readonly path: string;
   readonly clients: ReadonlyMap<string, OauthClient>;
   readonly store: SealedStore;
   /** `sub` of an account at a client. */
   readonly subjectOf: (account: string, client: Pick<OauthClient, 'sector'>) => string;
-  /** The secrets of a client that count at the moment; none of nobody, after the same work. */
+  /** The valid secrets of a client. Without a client there are none, after the same work. */
   secretsOf(client: OauthClient | undefined): Promise<ClientSecrets>;
   /** The library's provider with the current keys: ask for it at each use. */
   provider(): Promise<Provider>;
 }
 
-/** For limits: an unknown client counts as its tenant. */
+/** The name under which limits count a client. An unknown client counts as its tenant. */
 export const nameOfClient = (
   { id, clients }: Pick<Tenant, 'id' | 'clients'>,
   clientId: string | undefined,
@@ -37,7 +37,7 @@ export interface Tenants {
   readonly all: readonly Tenant[];
   readonly main: Tenant;
   find(id: string): Tenant | undefined;
-  /** By the id in the path; the first tenant has one address only, which has none. */
+  /** Finds a tenant by the id in its path. Undefined is the first tenant, whose path has no id. */
   at(id: string | undefined): Tenant | undefined;
   findByIssuer(issuer: string): Tenant | undefined;
 }

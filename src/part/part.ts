@@ -48,13 +48,13 @@ export interface PartServices extends OtherServices {
   close(): void;
 }
 
-/** Where private keys are made and used, when that is not this process. */
+/** A place outside of this process in which private keys are made and used. */
 export interface KeyPlace {
-  /** @param waitMs How long a caller waits while the place is away. Default: as configured. */
+  /** @param waitMs The time that a caller waits while the place is away. Default: as configured. */
   vault(waitMs?: number): KeyVault;
-  /** Before a service needs the first key. @throws PartSetupError */
+  /** Called before a service needs the first key. @throws PartSetupError */
   open(): Promise<void>;
-  /** For `/readyz`. */
+  /** The checks of this place in `/readyz`. */
   readonly checks: readonly HealthCheck[];
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export interface PartConfiguration<Shapes extends PartShapes = PartShapes> {
 
 export interface ApiPart {
   readonly routes: AppOptions['more'][number];
-  /** Where people begin with it. */
+  /** The page of the part with which people begin. */
   readonly entrance?: Entrance;
   /** Lets devices begin the logins of browsers: of one part at most. */
   readonly deviceStart?: DeviceStart;
@@ -102,6 +102,15 @@ export interface RunningDevices extends Running {
 export interface Part<Shapes extends PartShapes = PartShapes> {
   /** The name, which is that of its folder. */
   readonly name: string;
+  /**
+   * The names of the parts without which this one does not work. They stand before it in the list.
+   * It imports their `index.ts`, and nothing else of another part.
+   */
+  readonly needs?: readonly string[];
+  /** What it brings to parts that it needs, by their names. Their `index.ts` has the type. */
+  readonly brings?: Readonly<Record<string, unknown>>;
+  /** @returns This part with what others bring to it (linkParts in link.ts). */
+  receive?(brought: readonly unknown[]): Part;
   /** Its configuration. It must also be in parts/configuration.ts, which is loaded first. */
   readonly configuration?: PartConfiguration<Shapes>;
   /** The names of its queues in each shard (queueOf in transactions/shards.ts). */

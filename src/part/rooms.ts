@@ -17,7 +17,11 @@ import type { ApplicationProviders } from '../registry/application-providers.ts'
 import type { OauthClient } from '../registry/oauth-client.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { RateLimiter } from '../registry/rate-limiter.ts';
-import type { SubscriberRegistry, SubscriberTemplate } from '../registry/subscriber.ts';
+import type {
+  ConfiguredSubscribers,
+  SubscriberRegistry,
+  SubscriberTemplate,
+} from '../registry/subscriber.ts';
 import type { EventLog } from '../telemetry/logger.ts';
 import type { Registry } from '../telemetry/registry.ts';
 import type { Answer } from '../transactions/answers.ts';
@@ -69,7 +73,7 @@ export interface ServiceRooms<Shapes extends PartShapes = PartShapes> {
   readonly log: EventLog;
 }
 
-/** For where private keys are: before a process connects to Redis, and for commands. */
+/** What a {@link KeyPlace} is opened with: before a process connects to Redis, and in commands. */
 export interface KeyPlaceRooms<Shapes extends PartShapes = PartShapes> {
   readonly settings: PartSettings<Shapes>;
   /** `queue.prefix` */
@@ -87,9 +91,9 @@ interface PartRooms<Shapes extends PartShapes> {
   /** The prefix of keys: `queue.prefix` in the configuration. */
   readonly prefix: string;
   readonly shards: readonly Shard[];
-  /** How long what has ended is kept. */
+  /** The times for which ended transactions are kept. */
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
-  /** Where the configuration file lies; undefined for a command that reads no other files. */
+  /** The directory of the configuration file; undefined for a command that reads no other files. */
   readonly directory: string | undefined;
   /** The clock of Redis. */
   readonly now: () => number;
@@ -98,14 +102,14 @@ interface PartRooms<Shapes extends PartShapes> {
   readonly answer: Answer;
 }
 
-/** For look-ups of subscribers, on either connection. */
+/** What a part may use to look up subscribers, over either connection to Redis. */
 export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
   extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix' | 'now'> {
   readonly serviceKey: Uint8Array;
   readonly revocationOf: KeyCustody['revocationOf'];
 }
 
-/** Before workers and API start, when Redis can be used. */
+/** What a part may use before workers and API start, once Redis can be used. */
 export interface StartRooms<Shapes extends PartShapes = PartShapes>
   extends Omit<PartRooms<Shapes>, 'shards' | 'answer'> {
   /** Closed by closeShards. */
@@ -116,7 +120,7 @@ export interface StartRooms<Shapes extends PartShapes = PartShapes>
 export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   /** The key with which data is sealed, and from which secrets are derived. */
   readonly serviceKey: Uint8Array;
-  /** As for a status request. */
+  /** Finds a transaction like a status request does. */
   readonly find: FindTransaction;
   /** The certificate authority, and the keys of users. */
   readonly custody: KeyCustody;
@@ -126,14 +130,14 @@ export interface WorkerRooms<Shapes extends PartShapes = PartShapes> extends Par
   readonly telemetry: Telemetry | undefined;
 }
 
-/** The same, for jobs that run beside signatures, and may ask for some. */
+/** What a part may use for jobs that run beside signatures and may ask for signatures. */
 export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends WorkerRooms<Shapes> {
   readonly tellers: Tellers;
   readonly protocol: Protocol;
   readonly providers: ApplicationProviders;
   readonly subscribers: SubscriberRegistry;
   readonly seals: Seals;
-  /** Of other services at which devices are. */
+  /** The trust in other services that have devices. */
   readonly trust: OtherServices['trust'];
   readonly limiter: RateLimiter;
   /** Transactions that wait for a worker, and how many may. */
@@ -141,18 +145,18 @@ export interface WorkRooms<Shapes extends PartShapes = PartShapes> extends Worke
   readonly maxBacklog: { readonly ofOne: number; readonly inAll: number };
   /** Undefined where this process does not know it. */
   readonly publicUrl: () => string | undefined;
-  /** How people know an application. */
+  /** The name of an application that people see. */
   readonly nameOf: (apId: string) => string;
 }
 
-/** For what it adds to the OpenID provider, in a process with the API. */
+/** What a part may use for its extension of the OpenID provider, in a process with the API. */
 export interface OauthRooms<Shapes extends PartShapes = PartShapes>
   extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix'> {
   /** A connection that waits for Redis without end. */
   readonly blocking: RedisClient;
 }
 
-/** In a process with the API, on a connection that gives up soon. */
+/** What a part may use in a process with the API. Its connection to Redis gives up soon. */
 export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   extends PartRooms<Shapes>,
     Pick<OauthDeps, 'addressOf' | 'body'> {
@@ -169,21 +173,25 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   /** The certificate authority, and the keys of users. */
   readonly custody: KeyCustody;
   readonly limiter: RateLimiter;
-  /** How pages outside of a login look. */
+  /** The look of pages outside of a login. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
-  /** How people know an application. */
+  /** The name of an application that people see. */
   readonly nameOf: (apId: string) => string;
   readonly joinLogin: JoinLogin;
-  /** For routes that applications call: `createApplicationRoute`. */
+  /** The options of `createApplicationRoute`, for routes that applications call. */
   readonly applications: ApplicationRouteOptions;
   /** Undefined for a transaction of another application. */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
   readonly subscribers: SubscriberRegistry;
+  /** The subscribers of the configuration and the sandbox alone. */
+  readonly configured: ConfiguredSubscribers;
 }
 
 /** The rooms of the console, and of commands that run over the Redis of the service. */
 export interface OperatorRooms<Shapes extends PartShapes = PartShapes> extends PartRooms<Shapes> {
   readonly audit: Audit;
+  /** The subscribers of the configuration and the sandbox. */
+  readonly configured: ConfiguredSubscribers;
   /** Tells the operator, in a sentence. */
   readonly warn: (sentence: string) => void;
 }

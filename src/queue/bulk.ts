@@ -48,7 +48,7 @@ export const createBulk = (deps: {
     return { kind: id === jobId ? 'accepted' : 'joined', id, handle: handleOf(id, shard) };
   };
 
-  /** After a pipeline that broke off: jobs that exist were accepted, others may still come. */
+  /** Looks up a job after a pipeline that broke off: a job that exists was accepted. */
   const lookFor = async (shard: Shard, placed: Placed): Promise<EnqueueOutcome> => {
     const status = await handleOf(placed.jobId, shard)
       .status()

@@ -23,7 +23,7 @@ export type ConnectionOptions =
       readonly connection?: never;
     }
   | {
-      /** Of ioredis, without a `keyPrefix`. It is used and not closed. */
+      /** A connection of ioredis, without a `keyPrefix`. It is used and not closed. */
       readonly connection: Redis;
       readonly redisUrl?: never;
     };

@@ -10,10 +10,10 @@ import {
 export class SignatureFailedError extends Error {
   override readonly name = 'SignatureFailedError';
   readonly id: string;
-  /** As in `_401`, without the underscore. Decide by it. */
+  /** The number of the Fault, 401 for `_401`. Programs decide by it. */
   readonly code: FaultCode;
   readonly reason: FaultReason;
-  /** For people. */
+  /** The cause in words, for people. */
   readonly detail: string;
 
   constructor(id: string, { code, detail }: Fault) {
@@ -59,7 +59,7 @@ export class InvalidRequestError extends Error implements RequestObjection {
  */
 export type Unsettled = 'timeout' | 'unknown' | 'closed';
 
-/** There is no result to give: nothing is said about how the transaction ends. */
+/** No result can be given now. The transaction may still end in any way. */
 export class NoResultError extends Error {
   override readonly name = 'NoResultError';
   readonly id: string;

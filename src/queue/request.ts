@@ -1,7 +1,7 @@
 /**
- * From a program's request to the stored form, which has passed the schema of the workers: errors
- * are known before anything is added. They name the member as the caller writes it, never its
- * value.
+ * Turns a program's request into the stored form and checks it with the schema of the workers, so
+ * that errors are known before anything is added. Errors name the member as the caller writes it,
+ * never its value.
  */
 import { randomBytes } from 'node:crypto';
 import { type Fault, type FaultCode, faultTable } from '../../packages/protocol/src/fault.ts';
@@ -57,7 +57,7 @@ const names: readonly (readonly [wire: RegExp, input: string])[] = [
 const wrapper = 'MSS_SignatureReq.';
 const bound = /^(AdditionalServices\[\d+\]\.GeoFencingRequest\.)(\w+)/;
 
-/** In the caller's terms: most details begin with a path of the stored form. */
+/** The error in the caller's terms: most details begin with a path of the stored form. */
 const inOwnWords = (
   { code, detail }: Fault,
   { approval, geofencing }: SignatureInput,

@@ -25,9 +25,9 @@ export type SignatureQueueOptions = ConnectionOptions & {
   readonly prefix?: string;
   /** `queue.shards` of the service's configuration: with another number requests are not found. */
   readonly shards?: number;
-  /** For requests without one. */
+  /** The AP_ID of requests that name none. */
   readonly apId?: string;
-  /** As in the service's `protocol` configuration. Requests use the first authority. */
+  /** The same as `protocol` in the service's configuration. Requests use the first authority. */
   readonly rules?: Partial<ProtocolRules>;
   /**
    * Roots (DER) of the services behind `gateways` of the service's configuration, by name. Without

@@ -43,7 +43,7 @@ const reconnectDelayMs = (attempt: number): number => Math.min(50 * attempt, 500
 const sharedOptions = {
   connectTimeout: 2000,
   retryStrategy: reconnectDelayMs,
-  /** After a fail-over the node may be a replica: then reconnects and sends the command again. */
+  /** Reconnects and sends the command again when, after a fail-over, the node is a replica. */
   reconnectOnError: (error: Error): 2 | false => (error.message.includes('READONLY') ? 2 : false),
 };
 

@@ -1,7 +1,7 @@
 /**
  * Records that are found by a secret handle: codes, tokens, sessions, links, open logins.
  *
- * Read access to Redis must not be enough to log in as somebody. A record is therefore found under
+ * Read access to Redis must not be enough to log in as a user. A record is therefore found under
  * a keyed hash of its handle, its id, and its content is sealed (pki/sealed-json.ts). Kind and id
  * are authenticated with it, so records cannot be exchanged.
  *
@@ -50,7 +50,7 @@ export const createSealedStore = ({
 
   const keyAt = (kind: string, id: string): string => `${base}:${kind}:{${id}}`;
 
-  /** Where the record of a handle is: its key, and the place that its content is bound to. */
+  /** The key of the record of a handle, and the place to which its content is bound. */
   const placeOf = (
     kind: string,
     handle: string,
@@ -63,7 +63,7 @@ export const createSealedStore = ({
   return {
     hashOf,
     keyOf,
-    /** For those that keep the id of a record and not its handle. */
+    /** The same for callers that keep the id of a record instead of its handle. */
     byId: {
       keyOf: keyAt,
       seal: (kind: string, id: string, value: unknown): Buffer => seal(`${kind} ${id}`, value),

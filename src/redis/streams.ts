@@ -20,7 +20,7 @@ export const lastEntryId = async (redis: RedisClient, key: string): Promise<stri
  * Gives the entries of a stream as they come, each at most once, also after Redis was away. What
  * was trimmed meanwhile is lost.
  *
- * @param options.connection For this alone, because a read blocks it for up to ten seconds.
+ * @param options.connection A connection of its own: a read blocks it for up to ten seconds.
  * @param options.from The id of the entry before the first. Asked until it is known.
  * @param options.goesOn Asked before each read. Errors after it has become false are not reported.
  */

@@ -234,7 +234,8 @@ export const createApplicationProviders = ({
      *
      * @param place Given up while a password is computed, and when the caller is refused.
      * @returns Fault 104 for a wrong identity; fault 104 `Request rate exceeded` for too many
-     * requests or passwords. It is no promise when there is nothing to prove and nothing to count.
+     * requests or passwords. The answer is a plain value, not a promise, when there is nothing to
+     * prove and nothing to count.
      * @throws When the rate limiter's store is unreachable.
      */
     authorize: (

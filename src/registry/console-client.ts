@@ -3,7 +3,7 @@
  * configuration, and authenticates with a key derived from the service key
  * (`src/console/login/client-key.ts`).
  *
- * It has a sector of its own, which is no host name. So no other client sees the `sub` of an
+ * It has a sector of its own, which is not a host name. So no other client sees the `sub` of an
  * operator, and it stays the same when the service moves.
  */
 import { type OauthClient, type OauthTenant, type PublicJwk, plainClient } from './oauth-client.ts';

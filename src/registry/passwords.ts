@@ -59,7 +59,7 @@ export const isPlausiblePassword = (password: string): boolean =>
   password.length <= maxPasswordBytes &&
   Buffer.byteLength(password) <= maxPasswordBytes;
 
-/** @returns Undefined for a text that is no stored password within the bounds. */
+/** @returns Undefined for a text that is not a stored password within the bounds. */
 export const parseStoredPassword = (stored: string): StoredPassword | undefined => {
   const [, ln, r, p, salt, hash] = pattern.exec(stored) ?? [];
   if (salt === undefined || hash === undefined) return undefined;

@@ -50,7 +50,7 @@ const isElsewhere = (sscd: Sscd | undefined): boolean =>
 const simWithKey = ({ sim }: Devices, algorithm: Sscd['algorithm']): Sscd | undefined =>
   sim?.algorithm === algorithm || isElsewhere(sim) ? sim : undefined;
 
-/** A SIM whose network knows its location. An error of the location service is no location. */
+/** A SIM whose network knows its location. An error of the location service is not a location. */
 const locatableSim = ({ sim, simLocation }: Devices): Sscd | undefined =>
   (simLocation !== undefined && 'country' in simLocation) || isElsewhere(sim) ? sim : undefined;
 

@@ -21,7 +21,10 @@ const number = z
   })
   .transform((written) => written.replace('+', ''));
 
-const faultCode = z.int().refine(isFaultCode, { error: 'must be a code of the fault table' });
+const faultCode = z
+  .int()
+  .refine(isFaultCode, { error: 'must be a code of the fault table' })
+  .describe('Code of the fault with which it ends.');
 
 const simulatedSign = z.union(
   [z.enum(['signs', 'never-answers']), z.strictObject({ fault: faultCode })],
@@ -40,13 +43,13 @@ export type PartDeviceSchema =
 
 const devicesHere = [
   z.strictObject({
-    kind: z.literal('robot'),
+    kind: z.literal('robot').describe('Signs by itself.'),
     thinkSeconds: amount(0, 300, 0).describe(
       'How long it takes to sign; any number of requests at a time.',
     ),
   }),
   z.strictObject({
-    kind: z.literal('simulated'),
+    kind: z.literal('simulated').describe('A person with one screen.'),
     sign: simulatedSign.default('signs').describe('What becomes of a signature request.'),
     receipt: z
       .enum(['accepts', 'cancels', 'ignores', 'never-answers'])
@@ -126,7 +129,7 @@ const confidence = (what: string) => amount(0, 1, 0.9).describe(`Trust in ${what
 const location = z
   .discriminatedUnion('kind', [
     z.strictObject({
-      kind: z.literal('fix'),
+      kind: z.literal('fix').describe('The device was located.'),
       country: z
         .string()
         .regex(/^[A-Z]{2}$/, { error: 'must be two capital letters' })
@@ -137,7 +140,7 @@ const location = z
       ageSeconds: z.number().min(0).default(0).describe('How old the fix is when it is asked for.'),
     }),
     z.strictObject({
-      kind: z.literal('error'),
+      kind: z.literal('error').describe('The device was not located.'),
       errorCode: z.enum(geofencingErrorCodes).describe('Why there is no location.'),
       errorMessage: z.string().default('Location is not available').describe('The same in words.'),
     }),

@@ -12,7 +12,7 @@ import { healthCheck, testUsers } from './test-users.ts';
 /**
  * The subscribers of the configuration with what parts keep of numbers.
  *
- * @param findElsewhere Finds a number that nobody here knows at another service.
+ * @param findElsewhere Finds a number that is not known here at another service.
  */
 export const withParts = (
   configured: ConfiguredSubscribers,

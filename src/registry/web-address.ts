@@ -1,7 +1,9 @@
 /** Rules for addresses of the web. They judge text and never resolve or fetch anything. */
 import { isLoopbackHost } from '../../packages/protocol/src/loopback.ts';
 
-/** @returns Undefined for a text that is no absolute URL, and for a URL with user or password. */
+/**
+ * @returns Undefined for a text that is not an absolute URL, and for a URL with user or password.
+ */
 const readUrl = (text: string): URL | undefined => {
   // The parser ignores spaces and line feeds; later comparisons of the text do not.
   if (/[\s\\]/.test(text) || !URL.canParse(text)) return undefined;
@@ -39,7 +41,7 @@ export const isAppAddress = (text: string): boolean =>
   readUrl(text) !== undefined &&
   !text.includes('#');
 
-/** Where an app listens. RFC 8252 7.3 names these three, and no other name of this machine. */
+/** Whether an app may listen at this host. RFC 8252 7.3 allows three names of this machine. */
 export const isListeningApp = (hostname: string): boolean =>
   /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(hostname);
 

@@ -33,7 +33,7 @@ export interface Prompt {
   readonly subscriber: Subscriber | undefined;
   readonly sscd: Sscd | undefined;
   readonly data: DataToBeSigned;
-  /** For the signed attributes: it binds the signature to this transaction and attempt. */
+  /** A signed attribute. It binds the signature to this transaction and attempt. */
   readonly nonce: Uint8Array;
   readonly language: string | undefined;
   /**
@@ -43,9 +43,9 @@ export interface Prompt {
   readonly promptedAt: number;
   readonly now: number;
   readonly deadline: number;
-  /** For a device that hands it on. */
+  /** The request as it was stored, for a device that passes it on to another service. */
   readonly request?: SignatureRequest;
-  /** For a device with an upstream: aborts when its answer no longer counts. */
+  /** Aborts when the answer no longer counts. For devices that ask an upstream. */
   readonly signal?: AbortSignal;
 }
 
@@ -65,14 +65,14 @@ export interface Told {
  * awaiting     The person has been asked. With `askAgainAt` (milliseconds since the epoch) the device
  *              is asked again then, as often as it says so until the deadline; each time is a turn
  *              of the job. Without it another process answers, through `transactions.answer`.
- * unreachable  Nobody has been asked; the caller tries again. `cause` is for the log.
+ * unreachable  The person was not asked; the caller tries again. `cause` is for the log.
  */
 export type PromptResult =
   | { readonly kind: 'answered'; readonly answer: DeviceAnswer; readonly told?: Told }
   | {
       readonly kind: 'awaiting';
       readonly askAgainAt?: number;
-      /** Where another service asks the person. */
+      /** The transaction at the other service that asks the person. */
       readonly upstream?: UpstreamTransaction;
       /**
        * That service did not answer, and the person may have been asked. The cause, for the log.
@@ -103,7 +103,7 @@ export type ReceiptPrompt = Omit<
   readonly message: string;
   /** Token of the activity that shows it, for an answer that comes later. */
   readonly answerTo: string;
-  /** Where the signature was made, if it was elsewhere. */
+  /** The transaction at the other service that made the signature; undefined if made here. */
   readonly upstream?: UpstreamTransaction | undefined;
 };
 
@@ -135,6 +135,9 @@ export interface SigningDevice {
   /** @throws When something it depends on is broken; the job is then run again later. */
   prompt(prompt: Prompt): Promise<PromptResult>;
   receipt(prompt: ReceiptPrompt): Promise<ReceiptResult>;
-  /** Of a device that shows prompts until it is told: the attempt has ended, however it did. */
+  /**
+   * Tells the device that the attempt has ended, for any cause. Only for devices that show a prompt
+   * until they are told.
+   */
   withdraw?(attempt: Pick<Prompt, 'transactionId' | 'attempt' | 'msisdn'>): Promise<void>;
 }

@@ -34,7 +34,7 @@ export const aroundDevices = (inner: Devices, around: AroundCall): Devices => {
   return { deviceFor: (target) => wrapped(inner.deviceFor(target)) };
 };
 
-/** How long devices take to answer, by kind; `awaiting` comes when the prompt is shown. */
+/** Measures the time that devices take to answer, by kind. `awaiting` comes with the prompt. */
 export const createDeviceTimer = (registry: Registry, now: () => number): AroundCall => {
   const seconds = histogram(
     registry,

@@ -7,7 +7,7 @@ import type { RedisClient } from '../redis/connect.ts';
 import type { Upstream } from './device.ts';
 
 export interface TextMessage {
-  /** The same for every try, so that a gateway sends the text once. */
+  /** The id of the text. It is the same for every try, so that a gateway sends the text once. */
   readonly id: string;
   readonly msisdn: string;
   readonly text: string;

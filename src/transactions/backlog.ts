@@ -151,7 +151,7 @@ export const createBacklog = async ({
       if (onDemand && performance.now() - lookedAt >= countEveryMs) look();
       return foundOf(apId) + (addedBefore.get(apId) ?? 0) + (addedSince.get(apId) ?? 0);
     },
-    /** To be called when this process has added a transaction. */
+    /** Counts a transaction. Call it when this process has added one. */
     added: (apId: string | undefined): void => {
       addedSince.set(apId, (addedSince.get(apId) ?? 0) + 1);
       countSince += 1;

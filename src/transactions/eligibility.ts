@@ -72,7 +72,7 @@ export const eligibilityOf = (
   return chosen.ok ? ok({ subscriber, chosen: chosen.value }) : chosen;
 };
 
-/** The same, for the subscriber that the registry has for the number. */
+/** {@link eligibilityOf} for the subscriber that the registry has for the number. */
 export const eligibility = async (
   request: SignatureRequest,
   subscribers: SubscriberRegistry,

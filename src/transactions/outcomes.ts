@@ -37,7 +37,7 @@ export interface TransactionView {
 }
 
 /** The transaction whose end is read. */
-export interface Ended {
+export interface EndedTransaction {
   readonly id: string;
   /** Undefined when it cannot be read. Then no signature is trusted. */
   readonly request: SignatureRequest | undefined;
@@ -45,8 +45,8 @@ export interface Ended {
   readonly endedAt?: number | undefined;
 }
 
-/** Reads an end. A failure whose reason is no fault line is read as fault 900. */
-export type ReadEnd = (ending: Ending, of: Ended) => Promise<TransactionState>;
+/** Reads an end. A failure whose reason is not a fault line is read as fault 900. */
+export type ReadEnd = (ending: Ending, of: EndedTransaction) => Promise<TransactionState>;
 
 /** The error for an end that is not trusted. Log and metric recognise it by its beginning. */
 export const notBelieved = (id: string): Error => new Error(`A stored end was not believed: ${id}`);

@@ -24,7 +24,7 @@ export interface Shard {
   readonly prefix: string;
   readonly signatures: QueueAt;
   readonly receipts: QueueAt;
-  /** Of parts. {@link queueOf} */
+  /** The queues of parts. {@link queueOf} finds one. */
   readonly others: readonly QueueAt[];
 }
 

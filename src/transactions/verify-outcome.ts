@@ -49,7 +49,7 @@ export const createVerifyOutcome =
       try {
         complete = attachCertificates(bytes, chain.certificates);
       } catch {
-        // The text is no CMS.
+        // The text is not a CMS.
         return fault(900);
       }
     }

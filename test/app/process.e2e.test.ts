@@ -295,6 +295,44 @@ describe('a service with a Redis of its own', () => {
     expect(await hasAuthority()).toBe(1);
   }, 240_000);
 
+  it('waits where it is told to, until paraph authority has made one, once', async () => {
+    const masterKey = key();
+    const environment = withEmptyStore(masterKey);
+    const { prefix } = JSON.parse(readFileSync(environment.PARAPH_CONFIG ?? '', 'utf8')).queue;
+    const root = () => redis.client().get(`${prefix}:custody:ca:root`);
+    const waiting = startProcess({
+      ...here(environment).env,
+      PARAPH_DATA: join(data, 'nothing'),
+      PARAPH_LOG_LEVEL: 'error',
+      PARAPH_NEW_AUTHORITY: 'wait',
+    });
+    const makeAuthority = (variables: Readonly<Record<string, string>>) =>
+      run(['authority', '--json'], here(variables));
+    const first = await makeAuthority(environment);
+    expect(JSON.parse(first.stdout)).toEqual({ outcome: 'ok', result: 'made' });
+    const made = await root();
+    await (await waiting).stop();
+    const again = await makeAuthority(environment);
+    expect([again.exitCode, JSON.parse(again.stdout)]).toEqual([
+      0,
+      { outcome: 'ok', result: 'exists' },
+    ]);
+    expect(await root()).toBe(made);
+    // The directory is that of one service, also when its master key was replaced meanwhile.
+    for (const each of [masterKey, key()]) {
+      const refused = await makeAuthority(withEmptyStore(each));
+      expect([refused.exitCode, JSON.parse(refused.stdout)]).toMatchObject([
+        7,
+        { outcome: 'refused', problem: expect.stringContaining('has been used before') },
+      ]);
+    }
+    const unnoted = await makeAuthority({ ...environment, PARAPH_DATA: '/dev/null/data' });
+    expect([unnoted.exitCode, JSON.parse(unnoted.stdout)]).toMatchObject([
+      2,
+      { outcome: 'usage', problem: expect.stringContaining('PARAPH_DATA: ') },
+    ]);
+  }, 240_000);
+
   it('makes none at all where it is told so, and needs no directory for anything', async () => {
     const environment = { ...withEmptyStore(key()), PARAPH_DATA: join(data, 'nothing', 'here') };
     expect(await refusalOf({ ...environment, PARAPH_NEW_AUTHORITY: '0' })).toMatch(

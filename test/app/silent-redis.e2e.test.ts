@@ -90,7 +90,7 @@ describe('a start while Redis is silent', () => {
       {
         configuration: loaded.value,
         parts,
-        redisUrl: `redis://127.0.0.1:${lane.port}`,
+        redisUrl: `redis://default:geheim-4711@127.0.0.1:${lane.port}`,
         masterKey,
         now: Date.now,
         logger,
@@ -101,7 +101,10 @@ describe('a start while Redis is silent', () => {
     // Longer than a Redis that refuses connections is waited for.
     const ended = await settlesWithin(starting, 15_000);
     expect(ended).toBe(false);
-    expect(logged.join()).toContain('waiting for Redis to answer');
+    const waiting = logged.filter((line) => line.includes('waiting for Redis to answer'));
+    expect(waiting).toHaveLength(1);
+    expect(JSON.parse(waiting[0] ?? '')).toMatchObject({ redis: `127.0.0.1:${lane.port}` });
+    expect(logged.join()).not.toContain('geheim-4711');
     lane.heal();
     await (await starting).stop();
   }, 60_000);

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await soon(async () =>
     expect(await stage.history.find(cancelled)).toMatchObject({ state: 'failed', attempt: 2 }),
   );
-  await listed([cancelled], { states: ['failed'] });
+  await listed([cancelled], { state: ['failed'] });
   await listed([await stage.submit(stage.somebody())]);
   browser = await launchChromium();
 });
@@ -142,7 +142,7 @@ describe('the console in a browser', () => {
       const ids: string[] = [];
       for (let count = 0; count < 3; count += 1)
         ids.push(await stage.failed(208, stage.somebody(), apId));
-      await listed([...ids, id], { states: ['failed'] });
+      await listed([...ids, id], { state: ['failed'] });
       await withPerson(scripts ? undefined : { javaScriptEnabled: false }, async (page) => {
         const filter = page.getByRole('search');
         await go(page, 'Transactions');
@@ -219,7 +219,7 @@ describe('the console in a browser', () => {
 
   it('strikes out what does not fit the filter any more', async () => {
     const [older, newer] = [await stage.failed(402), await stage.failed(402)];
-    await listed([older, newer], { states: ['failed'] });
+    await listed([older, newer], { state: ['failed'] });
     await withPerson(undefined, async (page) => {
       await page.goto(`${stage.url}/admin/transactions?state=failed&fault=402`);
       const operator = { name: 'olga', role: 'operator', via: 'cli' } as const;
@@ -371,7 +371,7 @@ describe('the console in a browser', () => {
 
   it('says how long a bulk takes at the rate that is typed, and without scripts for which rate it says so', async () => {
     const id = await stage.failed(401, stage.somebody());
-    await listed([id], { states: ['failed'] });
+    await listed([id], { state: ['failed'] });
     const plan = `${stage.url}/admin/replays/plan?fault=401`;
     await withPerson(undefined, async (page) => {
       await page.goto(plan);

@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type FaultCode, fault } from '../../packages/protocol/src/fault.ts';
-import { loadCharts } from '../../parts/processes/workflows/load.ts';
+import { loadCharts } from '../../parts/workflows/charts/load.ts';
 import { loginApId } from '../../src/registry/login-ap-id.ts';
 import { startTestProduct, type TestProduct } from '../support/product.ts';
 import type { TestRedis } from '../support/redis.ts';

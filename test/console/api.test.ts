@@ -343,9 +343,7 @@ describe('one transaction', () => {
 describe('a bulk', () => {
   it('replays 20 failed of 60 by filter with no prompt twice, and reports each', async () => {
     const apId = 'http://bulk.example';
-    const others = Array.from({ length: 40 }, () =>
-      stage.product.post('/rest/service/sign', signRequest({ apId })),
-    );
+    const others = Array.from({ length: 40 }, () => stage.product.submit({ apId }));
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => stage.failed(208, stage.somebody(), apId)),
     );

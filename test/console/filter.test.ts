@@ -17,8 +17,8 @@ describe('the filter of the list', () => {
     });
     expect(problems).toEqual({});
     expect(filter).toEqual({
-      states: ['failed'],
-      faults: [401, 208],
+      state: ['failed'],
+      fault: [401, 208],
       apId: 'mid://bank.example',
       msisdn: '+41791234567',
       profile: 'Any-LoA4',
@@ -30,7 +30,7 @@ describe('the filter of the list', () => {
   });
 
   it('knows open as both states of an open transaction', () => {
-    expect(readFilter({ state: 'open' }).filter).toEqual({ states: ['submitted', 'pending'] });
+    expect(readFilter({ state: 'open' }).filter).toEqual({ state: ['submitted', 'pending'] });
   });
 
   it.each([
@@ -62,8 +62,8 @@ describe('the filter of the list', () => {
       filterWords({ apId: 'Test', from: '2026-11-21T14:03', to: '2026-11-21T14:03:09+01:00' }),
     ).toEqual([
       ['Application', 'Test'],
-      ['From', '2026-11-21 14:03:00.000 UTC'],
-      ['Until', '2026-11-21 13:03:09.000 UTC'],
+      ['Submitted from', '2026-11-21 14:03:00.000 UTC'],
+      ['Submitted until', '2026-11-21 13:03:09.000 UTC'],
     ]);
   });
 

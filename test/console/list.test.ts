@@ -238,7 +238,7 @@ describe('an export', () => {
 
   it('ends at its bound and says so', async () => {
     const answer = exportList(
-      exportedTransactions(stage.history, 'viewer', { states: ['failed'] }),
+      exportedTransactions(stage.history, 'viewer', { state: ['failed'] }),
       'json',
       { trouble: () => {} },
       1,

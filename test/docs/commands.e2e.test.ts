@@ -46,7 +46,7 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   [/^paraph completion /, 'writes where a shell looks, which need not be there'],
   [/paraph sign \+41700092600/, 'needs a person: parts/phone/test/phone.browser.test.ts is one'],
   [/^docker /, 'needs docker'],
-  [/^kubectl /, 'needs a cluster'],
+  [/^(kubectl|helm) /, 'needs a cluster'],
   [/^paraph clients add --config/, 'login.e2e.test.ts runs it, and then the program of the page'],
   [/^SHOP_SECRET=/, 'login.e2e.test.ts starts the program of the page'],
   [/^(PARAPH_CONFIG=\S+ )?(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { loadCharts } from '../../parts/processes/workflows/load.ts';
+import { loadCharts } from '../../parts/workflows/charts/load.ts';
 import { closeShards, openShards } from '../../src/transactions/shards.ts';
 import { run } from '../cli/terminal.ts';
 import { createRandom } from '../faults/random.ts';

@@ -8,6 +8,7 @@ import { openAdmin } from '../../parts/phone/store.ts';
 import { parseConfiguration } from '../../src/app/configuration/load.ts';
 import { createKeySlots } from '../../src/app/key-slots.ts';
 import { connectForCommands } from '../../src/redis/connect.ts';
+import { createSubscriberRegistry } from '../../src/registry/subscribers.ts';
 import { enrolPhone, type PhonePrompt, type ScriptedPhone } from '../support/phone.ts';
 import { phoneSettingsOf } from '../support/phone-admin.ts';
 import type { Random } from './random.ts';
@@ -74,6 +75,7 @@ export const enrolPhones = async (options: {
       redis,
       prefix: configuration.queue.prefix,
       serviceKey,
+      configured: createSubscriberRegistry(configuration),
       now: Date.now,
       publicUrl: () => base,
       answer: async () => 'unknown',

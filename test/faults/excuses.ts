@@ -44,6 +44,7 @@ const ofOneWorker: readonly string[] = [
   'hold-worker',
   'dead-peer-worker',
   'slow-worker',
+  'swap-worker',
 ];
 
 interface Excuse {

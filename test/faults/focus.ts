@@ -8,7 +8,7 @@
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mix } from './clients.ts';
+import { habits, type Mix } from './clients.ts';
 import type { LoadName } from './loads/loads.ts';
 import type { PlannedFault } from './schedule.ts';
 
@@ -28,6 +28,23 @@ const again = (
   fault: Omit<PlannedFault, 'atMs'>,
 ): readonly PlannedFault[] =>
   Array.from({ length: times }, (_, index) => ({ ...fault, atMs: 500 + index * everyMs }));
+
+/** Each process in turn gets the other release, five seconds after the one before. */
+const swaps = (fromMs: number, kinds: readonly ('swap-worker' | 'swap-api')[]) =>
+  kinds.map((kind, index) => ({
+    kind,
+    atMs: fromMs + index * 5000,
+    target: kinds.slice(0, index).filter((before) => before === kind).length,
+    forMs: 0,
+    amount: 0,
+  }));
+const workersThenApis = [
+  'swap-worker',
+  'swap-worker',
+  'swap-worker',
+  'swap-api',
+  'swap-api',
+] as const;
 
 /** A job of the callbacks is added: its name as BullMQ packs it, and its data. */
 const addingCallbacks = /\u00a8callback.{0,300}\{"msspTransId"/s;
@@ -162,6 +179,23 @@ export const focuses = {
   ]),
   /** Workers die while charts wait, work and tell. */
   charts: onlyLoad('charts', 40_000, deaths),
+  /**
+   * Processes of the last release are replaced by this one's, one after the other, taken back, and
+   * replaced again, while people sign, processes run and charts wait.
+   */
+  upgrade: {
+    durationMs: 90_000,
+    plan: [
+      ...swaps(4000, workersThenApis),
+      ...swaps(32_000, workersThenApis.toReversed()),
+      ...swaps(60_000, workersThenApis),
+    ],
+    mix: habits,
+    clients: 8,
+    pauseMs: 500,
+    processEveryMs: 1500,
+    loads: ['charts', 'logins'],
+  },
 } as const satisfies Readonly<Record<string, Focus>>;
 
 export type FocusName = keyof typeof focuses;
@@ -255,7 +289,7 @@ export const mutants = {
   /** Gives a mail up that the server did not take at once. */
   'mails-once': {
     focus: 'mails',
-    file: 'parts/processes/tasks/signer-mail.js',
+    file: 'parts/workflows/activities/mail-activity.js',
     find: /attempts: 20,/,
     put: 'attempts: 1,',
   },

@@ -117,6 +117,12 @@ export const createNemesis = (stage: Stage) => {
       };
       return { target: 'everybody', end };
     };
+    /** As an operator replaces a release: it ends in order, and the other one starts. */
+    const swapped = async ({ process, swap }: Part) => {
+      swap();
+      await process.end();
+      return { target: process.name, end: () => startAgain(process) };
+    };
     const laneOf = ({ process, lane }: Part, strike: () => void) => {
       strike();
       return { target: process.name, end: () => lane.heal() };
@@ -132,6 +138,10 @@ export const createNemesis = (stage: Stage) => {
         return killed(api.process);
       case 'kill-redis':
         return killed(redis);
+      case 'swap-worker':
+        return swapped(worker);
+      case 'swap-api':
+        return swapped(api);
       case 'pause-worker':
         return paused(worker.process);
       case 'pause-api':

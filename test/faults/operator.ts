@@ -7,11 +7,9 @@ import { createEngine, type SendResult, spreadOver } from '../../packages/engine
 import { addressOf, pathOf } from '../../packages/engine/src/record.ts';
 import { createProtocol } from '../../packages/protocol/src/parse.ts';
 import { defaultProtocolRules } from '../../packages/protocol/src/rules.ts';
-import { workflowQueueName, workflowsOf } from '../../parts/processes/queue.ts';
-import {
-  createProcessWorkflow,
-  processName,
-} from '../../parts/processes/workflows/stock-process.ts';
+import { processName } from '../../parts/processes/names.ts';
+import { createProcessWorkflow } from '../../parts/processes/stock-process.ts';
+import { workflowQueueName, workflowsOf } from '../../parts/workflows/queue.ts';
 import { connectForBlocking, connectForCommands, disconnect } from '../../src/redis/connect.ts';
 import { type AnswerResult, createAnswer } from '../../src/transactions/answers.ts';
 import {

@@ -3,7 +3,7 @@
  * shapes of processes are usable.
  */
 import { describe, expect, it } from 'vitest';
-import { checkDefinition } from '../../parts/processes/workflows/check-definition.ts';
+import { checkDefinition } from '../../parts/processes/definition/check-definition.ts';
 import { processChecks } from './checks/processes.ts';
 import type { Evidence, FinalJob } from './evidence.ts';
 import { noLoads } from './loads/no-loads.ts';

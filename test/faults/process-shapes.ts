@@ -6,8 +6,8 @@
  * from outside.
  */
 import { weekdays } from '../../parts/processes/charts/allowed-hours.ts';
-import { checkDefinition } from '../../parts/processes/workflows/check-definition.ts';
-import type { ProcessDefinition } from '../../parts/processes/workflows/definition.ts';
+import { checkDefinition } from '../../parts/processes/definition/check-definition.ts';
+import type { ProcessDefinition } from '../../parts/processes/definition/definition.ts';
 import { numberOf } from './people.ts';
 import type { Random } from './random.ts';
 

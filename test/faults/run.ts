@@ -4,6 +4,7 @@
  *
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
  *   npm run faults -- --focus fence | recheck | silence | turns | heal | callbacks | processes | bulks | mails | logins | charts   one weakness, in seconds
+ *   npm run faults -- --focus upgrade [--from COMMIT]      the last release and this one side by side, there and back
  *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns | slow-turns | early-acceptance | position-first | no-order | no-timers | begun-forgotten | mails-once | codes-again   the same on a build that was broken on purpose: must fail
  *   npm run faults -- --cluster [--small]              masters of a Redis Cluster die and replicas take over
  *   npm run faults -- --chain [--small] [--duration 2m]   three services, one behind the other, are killed and stopped
@@ -17,6 +18,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { checkOut, hashOf, lastRelease } from '../../scripts/other-tree.ts';
+import { run } from '../../scripts/run.mjs';
 import { runChains } from './chain.ts';
 import { habits } from './clients.ts';
 import { runCluster } from './cluster.ts';
@@ -45,6 +48,7 @@ const { values: given } = parseArgs({
     only: { type: 'string' },
     shrink: { type: 'string' },
     focus: { type: 'string' },
+    from: { type: 'string' },
     mutant: { type: 'string' },
     cluster: { type: 'boolean', default: false },
     chain: { type: 'boolean', default: false },
@@ -52,6 +56,12 @@ const { values: given } = parseArgs({
     dist: { type: 'string', default: join(project, 'dist') },
   },
 });
+
+/** Sets a tree of ours up as its own scripts do it: its packages, and the compiled product. */
+const setUpWords = [
+  '-e',
+  "import('./scripts/setup.mjs').then((setup) => setup.runScript(async () => { await setup.ensurePackages(); await setup.ensureBuilt(); }))",
+];
 
 /** `90s`, `5m`, `2h`. */
 const millisecondsOf = (text: string): number => {
@@ -114,8 +124,23 @@ const show = ({ atMs, kind, target, forMs, amount }: PlannedFault): string =>
 const isWholeRun =
   !given.small && [given.focus, given.mutant, given.only].every((chosen) => chosen === undefined);
 
+/** @returns The compiled other release; undefined for runs without one. */
+const otherRelease = async (): Promise<string | undefined> => {
+  if (given.focus !== 'upgrade') return undefined;
+  const commit = given.from ?? lastRelease(project);
+  if (commit === undefined)
+    return usage('There is no tag of a release (v…) yet: name a commit with --from');
+  const hash = hashOf(project, commit);
+  const tree = checkOut(project, hash);
+  say(`the other release is ${commit} (${hash.slice(0, 8)}), in ${tree}`);
+  const { status } = await run(process.execPath, setUpWords, { cwd: tree, output: 'errors' });
+  if (status !== 0) return usage(`${commit} could not be set up`);
+  return join(tree, 'dist');
+};
+
 const runFaults = async (): Promise<void> => {
   const focus = focusOf() ?? mixed();
+  const otherDist = await otherRelease();
   const directory = join(project, '.cache', 'faults', seed);
   const broken =
     given.mutant !== undefined && isKeyOf(mutants, given.mutant) ? given.mutant : undefined;
@@ -127,7 +152,7 @@ const runFaults = async (): Promise<void> => {
     .filter((word, index, all) => word !== '--seed' && all[index - 1] !== '--seed');
   say(`seed ${seed} (npm run faults -- ${['--seed', seed, ...again].join(' ')})`);
   say(`${focus.plan.length} faults in ${focus.durationMs / 1000} s, ${focus.clients} clients`);
-  const options: TrialOptions = { ...focus, seed, workers, dist, directory };
+  const options: TrialOptions = { ...focus, seed, workers, dist, otherDist, directory };
   const result = await runTrial(options);
   const summary = summarise(result);
   say(printSummary(summary));

@@ -38,9 +38,14 @@ export const faultKinds = [
 
 /**
  * A flood comes in a run of its own alone: beside it the others would be about a machine that is
- * short of everything. `kill-in-step` aims at one weakness (focus.ts).
+ * short of everything. `kill-in-step` aims at one weakness, and the swaps at upgrades (focus.ts).
  */
-export type FaultKind = (typeof faultKinds)[number] | 'flood' | 'kill-in-step';
+export type FaultKind =
+  | (typeof faultKinds)[number]
+  | 'flood'
+  | 'kill-in-step'
+  | 'swap-worker'
+  | 'swap-api';
 
 export interface PlannedFault {
   readonly atMs: number;
@@ -88,6 +93,8 @@ const lasts: Readonly<Record<FaultKind, readonly [least: number, most: number]>>
   'switch-primary': [0, 0],
   flood: [0, 0],
   'kill-in-step': [0, 3000],
+  'swap-worker': [0, 0],
+  'swap-api': [0, 0],
 };
 
 const amounts: Partial<Record<FaultKind, readonly [least: number, most: number]>> = {

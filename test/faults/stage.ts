@@ -25,6 +25,8 @@ export interface Part {
   readonly lane: Lane;
   /** Makes its clock wrong by so many milliseconds. */
   setClock(offsetMs: number): void;
+  /** From its next start on it runs the other release; or the first one again. */
+  swap(): void;
 }
 
 export interface Stage {
@@ -55,6 +57,8 @@ export interface StageOptions {
   readonly seed: string;
   /** The compiled product: a folder with `src/cli/paraph.js`. */
   readonly dist: string;
+  /** Another release, which all processes begin with. Default: none. */
+  readonly otherDist?: string | undefined;
   readonly workers: number;
   readonly appendfsync?: 'always' | 'everysec';
   /** How far away the replica is. */
@@ -74,6 +78,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     directory,
     seed,
     dist,
+    otherDist = dist,
     onWorkerLine,
     onCrash,
     appendfsync = 'always',
@@ -101,6 +106,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
     const lane = await openLane(() => nodes.primary.port);
     const port = await freePort();
     const file = (suffix: string): string => join(directory, `${name}.${suffix}`);
+    let release = otherDist;
     const surroundings = { gatewayUrl: gateway.urlFor(name), callbackUrl: gateway.callbackUrl };
     const configuration = configurationFor({
       ...surroundings,
@@ -114,7 +120,7 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
         process.execPath,
         '--import',
         preload,
-        join(dist, 'src', 'cli', 'paraph.js'),
+        join(release, 'src', 'cli', 'paraph.js'),
         part,
       ],
       env: {
@@ -141,6 +147,9 @@ export const startStage = async (options: StageOptions): Promise<Stage> => {
       lane,
       url: `http://127.0.0.1:${port}`,
       setClock: (offsetMs) => writeFileSync(file('clock'), String(offsetMs)),
+      swap: () => {
+        release = release === dist ? otherDist : dist;
+      },
     };
   };
 

@@ -36,6 +36,8 @@ export interface TrialOptions {
   readonly loads: readonly LoadName[];
   readonly workers: number;
   readonly dist: string;
+  /** Another release, which all processes begin with (`--focus upgrade`). */
+  readonly otherDist?: string | undefined;
   readonly directory: string;
 }
 

@@ -1,4 +1,5 @@
 /** The reference at /docs: what it lets in, and that nothing a caller sends gets into it. */
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultProtocolRules } from '../../packages/protocol/src/rules.ts';
@@ -13,6 +14,7 @@ const options: DocumentationOptions = {
   rules: defaultProtocolRules,
   sandbox: true,
   entrances: [],
+  configurationSchema: () => ({ title: 'A schema' }),
   described: [],
   maxBodyBytes: 65_536,
   retention: { signedMs: 7 * 86_400_000, failedMs: 12 * 3_600_000 },
@@ -41,6 +43,21 @@ describe('the addresses of the reference', () => {
     const html = await (await page.request('/')).text();
     expect(html).toContain('<dt><a href="/stand">Stand</a></dt><dd>A way in.</dd>');
     expect(html).not.toContain('/demo');
+  });
+
+  it('have the JSON Schema of the configuration file, of any other service too', async () => {
+    const response = await get('/configuration.schema.json');
+    expect(response.headers.get('content-type')).toBe('application/schema+json;charset=UTF-8');
+    expect(await response.json()).toEqual(
+      JSON.parse(readFileSync('docs/configuration.schema.json', 'utf8')),
+    );
+    const tag = response.headers.get('etag') ?? '';
+    const again = await get('/configuration.schema.json', { 'if-none-match': tag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const other = createDocumentationRoutes(options);
+    expect(await (await other.request('/configuration.schema.json')).json()).toEqual({
+      title: 'A schema',
+    });
   });
 
   it('are, when they are unknown, a page for a browser and a Fault for any other client', async () => {

@@ -80,6 +80,7 @@ describe('the document', () => {
       '/readyz',
       '/pki/root.pem',
       '/openapi.json',
+      '/configuration.schema.json',
       '/oidc/.well-known/openid-configuration',
       '/oidc/jwks.json',
       '/oidc/par',

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { refuse } from '../../packages/protocol/src/fault.ts';
 import { protocol } from '../../packages/protocol/test/samples.ts';
-import { createWorkflowRoutes } from '../../parts/processes/http/workflows.route.ts';
+import { createWorkflowRoutes } from '../../parts/workflows/http/workflows.route.ts';
 import {
   type Admission,
   createAdmission,
@@ -463,7 +463,7 @@ describe('a stranger', () => {
     const releases: (() => void)[] = [];
     const { routes } = createWorkflowRoutes({
       workflows: {} as never,
-      signerLink: () => undefined,
+      presents: {},
       providers: {
         isRegistered: () => false,
         authorize: async () => {

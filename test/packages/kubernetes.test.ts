@@ -1,24 +1,18 @@
 /**
  * The manifests of deploy/kubernetes against the schemas of Kubernetes, KEDA and the Prometheus
- * operator. The compiler finds names that the types do not know, which the schemas let through.
+ * operator.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { compile, run } from '../support/command.ts';
+import { run } from '../support/command.ts';
+import { checkModels, type Manifest, modelPackages } from '../support/kubernetes-models.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'paraph-manifests-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
-
-const schemas = ['kubernetes-models@5.1.0', '@kubernetes-models/keda@2.0.0'];
-const ofOperator = '@kubernetes-models/prometheus-operator@6.0.0';
-const libraries: Readonly<Record<string, string>> = {
-  'keda.sh': '@kubernetes-models/keda/',
-  'monitoring.coreos.com': '@kubernetes-models/prometheus-operator/',
-};
 
 const manifests = ['base', 'autoscaling'].flatMap((name) => {
   const path = join(root, 'deploy/kubernetes', name);
@@ -28,49 +22,20 @@ const manifests = ['base', 'autoscaling'].flatMap((name) => {
     .map((document) => document.toJS());
 });
 
-const errorsOf = (say: () => string): string => {
-  try {
-    return say();
-  } catch (error) {
-    return String(error);
-  }
-};
-/** @returns What the compiler says, and then each schema. */
-const check = (given: readonly { readonly apiVersion: string; readonly kind: string }[]) => {
-  const lines = given.map(({ apiVersion, kind, ...manifest }, at) => {
-    const library = libraries[apiVersion.split('/')[0] ?? ''] ?? 'kubernetes-models/';
-    return `import { ${kind} as Kind${at} } from '${library}${apiVersion}/${kind}';
-try { new Kind${at}(${JSON.stringify(manifest)}).validate(); }
-catch (error) { console.log('${kind}:', (error as Error).message); }`;
-  });
-  writeFileSync(join(folder, 'check.ts'), lines.join('\n'));
-  return [
-    errorsOf(() => compile(folder, '.')),
-    errorsOf(() => run(folder, [process.execPath, 'check.js'])),
-  ];
-};
+const check = (given: readonly Manifest[]) => checkModels(folder, given);
 
 beforeAll(() => {
-  const options = { module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: true };
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  writeFileSync(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        ...options,
-        types: ['node'],
-        typeRoots: [join(root, 'node_modules/@types')],
-      },
-    }),
-  );
   const flags = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-  run(folder, ['npm', 'install', ...flags, ...schemas, ofOperator]);
+  run(folder, ['npm', 'install', ...flags, ...modelPackages]);
 }, 120_000);
 
 it('fits the schemas', () => {
   expect(manifests.map(({ kind }) => kind).toSorted()).toEqual([
     'Deployment',
     'Deployment',
+    'Job',
+    'PersistentVolumeClaim',
     'PodDisruptionBudget',
     'PodDisruptionBudget',
     'PodMonitor',

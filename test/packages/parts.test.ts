@@ -1,6 +1,7 @@
 /**
- * The product without each of its parts: its folder and its lines in the two lists are taken away,
- * and what is left compiles, starts, signs, logs people in, and does not speak of it any more.
+ * The product without each of its parts, and without those that need it: their folders and their
+ * lines in the lists are taken away, and what is left compiles, starts, signs, logs people in, runs
+ * a chart of its operator, and does not speak of them any more.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -15,7 +16,9 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { clientEntry, keyOfClient, relyingParty, secret } from '../oauth/interoperability/stage.ts';
+import { basic } from '../support/caller.ts';
 import { compile, run } from '../support/command.ts';
 import { startProcess } from '../support/process.ts';
 import { testRedis } from '../support/redis.ts';
@@ -43,7 +46,9 @@ const named: Readonly<Record<string, RegExp>> = {
     /[/]phone\b|in browsers|in a browser|41700092600|paraph subscribers|"const": ?"phone"|pinTries/,
   pkcs11: /pkcs11|"custody"/i,
   // Programs are processes, too.
-  processes: /\bworkflows\b|^ +workflow |signature process|evidence record|maxOpen|"mail"|\/tasks/i,
+  processes: /signature process|evidence record|\bof `process`|"templates"|\/tasks/i,
+  rehearsal: /charts of your own in files|^ +(check|test) <file>/,
+  workflows: /\bworkflows\b|^ +workflow |maxOpen|"mail"/i,
 };
 const nameOf = (part: string): RegExp => named[part] ?? new RegExp(part, 'i');
 const redis = testRedis();
@@ -74,35 +79,56 @@ const copyOriginal = (): void => {
         cpSync(join(original, top, name), join(original, 'dist', top, name), { recursive: true });
 };
 
+/** Files in other places that are of one part, and what they export. */
+const alsoOf: Readonly<Record<string, string>> = { workflows: 'src/app/package/workflow-queue' };
+
+/** What goes with a part: itself, and the parts that need it. */
+const goneWith = (part: string): readonly string[] => [
+  part,
+  ...partsOfProduct.flatMap(({ name, needs = [] }) => (needs.includes(part) ? goneWith(name) : [])),
+];
+
+/** Takes the import of something of a part out of a list, with its name. */
+const unlist = (file: string, part: string): boolean => {
+  const text = readFileSync(file, 'utf8');
+  const found = new RegExp(`^import \\{ (\\w+) \\} from '[./]+(parts/)?${part}/.*\\n`, 'm').exec(
+    text,
+  );
+  if (found === null) return false;
+  const [line, name] = found;
+  writeFileSync(file, text.replace(line, '').replace(new RegExp(`\\b${name}\\b,? ?`), ''));
+  return true;
+};
+
+const takeAway = (path: string, part: string): void => {
+  rmSync(join(path, 'parts', part), { recursive: true });
+  rmSync(join(path, 'dist/parts', part), { recursive: true });
+  for (const list of ['parts.ts', 'configuration.ts']) {
+    // One without members of the configuration is in the first list alone.
+    const isListed = list === 'parts.ts' || existsSync(join(root, 'parts', part, list));
+    expect([list, unlist(join(path, 'parts', list), part)]).toEqual([list, isListed]);
+  }
+  const also = alsoOf[part];
+  if (also !== undefined)
+    for (const file of [`${also}.ts`, `dist/${also}.js`]) rmSync(join(path, file));
+  // What the npm package exports of the part is one statement for each of its files.
+  const from = [
+    `[./]+parts/${part}/[^']*`,
+    ...(also === undefined ? [] : [`./${basename(also)}.ts`]),
+  ];
+  const exported = new RegExp(`^export [^;]*? from '(${from.join('|')})';\\n`, 'gm');
+  for (const name of readdirSync(join(path, 'src/app/package'))) {
+    const file = join(path, 'src/app/package', name);
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(exported, ''));
+    unlist(file, part);
+  }
+};
+
 /** @returns The folder of the product without the part. */
 const without = (part: string): string => {
   const path = join(folder, part);
-  cpSync(original, path, {
-    recursive: true,
-    filter: (from) =>
-      from !== join(original, 'parts', part) && from !== join(original, 'dist/parts', part),
-  });
-  for (const list of ['parts.ts', 'configuration.ts']) {
-    const file = join(path, 'parts', list);
-    let text = readFileSync(file, 'utf8');
-    const found = new RegExp(`^import \\{ (\\w+) \\} from '\\./${part}/.*\\n`, 'm').exec(text);
-    // One without members of the configuration is in the first list alone.
-    const isListed = list === 'parts.ts' || existsSync(join(root, 'parts', part, list));
-    expect([list, found !== null]).toEqual([list, isListed]);
-    const [line = '', name = ''] = found ?? [];
-    if (found === null) continue;
-    text = text.replace(line, '').replace(new RegExp(`\\b${name}\\b,? ?`), '');
-    writeFileSync(file, text);
-  }
-  // What the npm package exports of the part is one statement for each of its files.
-  for (const name of readdirSync(join(path, 'src/app/package'))) {
-    const file = join(path, 'src/app/package', name);
-    const exported = new RegExp(
-      `^export [^;]*? from '\\.\\./\\.\\./parts/${part}/[^']*';\\n`,
-      'gm',
-    );
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(exported, ''));
-  }
+  cpSync(original, path, { recursive: true });
+  for (const gone of new Set(goneWith(part))) takeAway(path, gone);
   return path;
 };
 
@@ -117,8 +143,36 @@ const memberOfPart: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   ciba: { backchannel: { kind: 'poll' } },
 };
 
+/** Starts an instance of a chart of one's own, which ends at once. */
+const runChart = async (url: string): Promise<void> => {
+  const authorization = basic('mid://ap.example', 'secret');
+  const started = await fetch(`${url}/workflows/greeting`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ id: 'first' }),
+  });
+  expect([started.status, await started.json()]).toMatchObject([201, { name: 'greeting' }]);
+  await until(async () => {
+    const shown = await fetch(`${url}/workflows/greeting/first`, { headers: { authorization } });
+    return ((await shown.json()) as { status?: string }).status === 'completed';
+  });
+};
+
+/** A chart of the operator, by the product in this folder. @returns The name of its file. */
+const writeChart = (path: string, data: string): string => {
+  const library = join(path, 'dist/parts/workflows/charts/index.js');
+  writeFileSync(
+    join(data, 'greeting.mjs'),
+    `import { defineWorkflow } from ${JSON.stringify(library)};
+import { setup } from ${JSON.stringify(import.meta.resolve('xstate'))};
+export const greeting = defineWorkflow({ name: 'greeting', version: 1, chart: setup({}).createMachine({ initial: 'said', states: { said: { type: 'final' } } }) });
+`,
+  );
+  return 'greeting.mjs';
+};
+
 /** @param names The parts whose members the file has. @returns Its path. */
-const writeConfiguration = (data: string, names: readonly string[]): string => {
+const writeConfiguration = (path: string, data: string, names: readonly string[]): string => {
   const client = Object.assign({ ...till }, ...names.map((name) => memberOfPart[name]));
   const config = join(data, 'paraph.json');
   writeFileSync(
@@ -126,6 +180,7 @@ const writeConfiguration = (data: string, names: readonly string[]): string => {
     JSON.stringify({
       sandbox: true,
       publicUrl,
+      ...(names.includes('workflows') && { workflows: [writeChart(path, data)] }),
       queue: { prefix: `${redis.prefix}-${basename(data)}` },
       oidc: { tenants: [{ id: 'main', name: 'Main', clients: [clientEntry('shop'), client] }] },
     }),
@@ -133,10 +188,16 @@ const writeConfiguration = (data: string, names: readonly string[]): string => {
   return config;
 };
 
-/** Starts the product, signs and logs in. @returns All that it says of itself, by line. */
+/**
+ * Starts the product, signs, logs in, and runs a chart of its operator where it can.
+ *
+ * @returns All that it says of itself, by line.
+ */
 const use = async (path: string): Promise<readonly string[]> => {
   const data = mkdtempSync(join(folder, 'data-'));
-  const config = writeConfiguration(data, readdirSync(join(path, 'parts')));
+  const present = readdirSync(join(path, 'parts'));
+  const hasCharts = present.includes('workflows');
+  const config = writeConfiguration(path, data, present);
   const product = await startProcess(
     { REDIS_URL: redis.url, PARAPH_CONFIG: config, PARAPH_DATA: data },
     undefined,
@@ -151,6 +212,7 @@ const use = async (path: string): Promise<readonly string[]> => {
     expect(await shop.tokens()).toMatchObject({ id_token: expect.any(String) });
     // The metrics count it under its name where there is such an endpoint.
     await fetch(`${url}/oidc/backchannel`, { method: 'POST' });
+    if (hasCharts) await runChart(url);
     // With the certificates, which name addresses.
     const signature = Buffer.from(MSS_SignatureResp.MSS_Signature.Base64Signature, 'base64');
     const pages = await Promise.all(
@@ -163,14 +225,17 @@ const use = async (path: string): Promise<readonly string[]> => {
       ),
     );
     const node = (...words: readonly string[]): string => run(path, [process.execPath, ...words]);
-    const help = node('dist/src/cli/paraph.js', '--help');
-    const options = node('dist/src/cli/paraph.js', 'completion', 'zsh');
+    const help = [
+      node('dist/src/cli/paraph.js', '--help'),
+      node('dist/src/cli/paraph.js', 'completion', 'zsh'),
+      ...(hasCharts ? [node('dist/src/cli/paraph.js', 'workflow', '--help')] : []),
+    ];
     const keys = node(
       '--input-type=module',
       '--eval',
       "import { z } from 'zod'; import { configurationSchema } from './dist/src/app/configuration/schema.js'; console.log(JSON.stringify(z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }), null, 1));",
     );
-    return [product.output(), signature.toString('latin1'), ...pages, help, options, keys].flatMap(
+    return [product.output(), signature.toString('latin1'), ...pages, ...help, keys].flatMap(
       (text) => text.split('\n'),
     );
   } finally {
@@ -198,7 +263,7 @@ describe.each(parts)('without %s', (part) => {
     expect(whole.filter(mentions)).not.toEqual([]);
     expect((await use(path)).filter(mentions)).toEqual([]);
     for (const member of Object.keys(memberOfPart[part] ?? {})) {
-      const config = writeConfiguration(mkdtempSync(join(folder, 'data-')), [part]);
+      const config = writeConfiguration(path, mkdtempSync(join(folder, 'data-')), [part]);
       const checked = spawnSync(
         process.execPath,
         ['dist/src/cli/paraph.js', 'config', 'check', config],

@@ -108,12 +108,13 @@ describe('the compose file', () => {
     .object({ services: z.record(z.string(), z.object({ ports: z.array(z.string()).optional() })) })
     .parse(parse(readFileSync(join(project, 'docker-compose.yml'), 'utf8'), { merge: true }));
 
-  it('publishes the sandbox on this machine alone, and Redis nowhere', () => {
+  it('publishes the sandbox and its dashboard on this machine alone, and Redis nowhere', () => {
     const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => [name, port]),
     );
     expect(published).toEqual([
       ['api', expect.stringMatching(/^\$\{PARAPH_BIND:-127\.0\.0\.1\}:/)],
+      ['grafana', expect.stringMatching(/^127\.0\.0\.1:/)],
     ]);
   });
 });

@@ -12,12 +12,13 @@ export const phoneSettingsOf = (configuration: Configuration): PartSettings<Phon
   settingsOf(configuration) as PartSettings<PhoneShapes>;
 
 export const phoneAdminOf = ({ core, api, url }: TestProduct): PhoneAdmin => {
-  const { configuration, commands: redis, serviceKey, now } = core;
+  const { configuration, configured, commands: redis, serviceKey, now } = core;
   const { admin } = openAdmin({
     settings: phoneSettingsOf(configuration),
     redis,
     prefix: configuration.queue.prefix,
     serviceKey,
+    configured,
     now,
     answer: api.transactions.answer,
     publicUrl: () => configuration.publicUrl ?? (url || 'http://test'),

@@ -6,9 +6,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts as partsOfProduct } from '../../parts/parts.ts';
-import { workflowsIn } from '../../parts/processes/open-workflows.ts';
-import { createProcesses } from '../../parts/processes/part.ts';
-import { asServiceWorkflow, type Workflows } from '../../parts/processes/workflows/workflows.ts';
+import { createProcessWorkflow } from '../../parts/processes/stock-process.ts';
+import {
+  asServiceWorkflow,
+  createWorkflows,
+  type Workflows,
+} from '../../parts/workflows/instances/workflows.ts';
+import { createWorkflowPart } from '../../parts/workflows/part.ts';
 import { type ApiSide, openApiSide } from '../../src/app/api-side.ts';
 import { parseConfiguration } from '../../src/app/configuration/load.ts';
 import type { Configuration } from '../../src/app/configuration/schema.ts';
@@ -17,6 +21,7 @@ import { prepareParts, queuesOf } from '../../src/app/part-rooms.ts';
 import { claimStore } from '../../src/app/redis-at-start.ts';
 import { startWorkerSide, type WorkerParts, type WorkerSide } from '../../src/app/worker-side.ts';
 import { listen } from '../../src/http/server.ts';
+import { linkParts } from '../../src/part/link.ts';
 import type { Part } from '../../src/part/part.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
@@ -27,6 +32,7 @@ import {
 import { closeShards, openShards, queueIn, type Shard } from '../../src/transactions/shards.ts';
 import type { TestRedis } from './redis.ts';
 import { type SignOptions, signRequest, statusRequest } from './requests.ts';
+import { testKeys } from './test-keys.ts';
 
 /** Parsed JSON whose shape a test knows. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reaches into answers; a wrong path fails it.
@@ -47,7 +53,7 @@ export interface TestProduct {
   readonly url: string;
   /** POSTs to a path of the signature interface and reads the JSON of the answer. */
   post(path: string, body: unknown): Promise<{ status: number; body: Json }>;
-  /** @returns The id of a request whose answer nobody waits for; undefined when it was refused. */
+  /** @returns The id of a request whose answer nobody waits for. @throws When it is refused. */
   submit(options?: SignOptions): Promise<string>;
   /** What an application hears of a transaction: a status code, or a fault such as `_401`. */
   statusOf(msspTransId: string, apId?: string): Promise<string>;
@@ -109,6 +115,21 @@ const configurationWith = (overrides: Record<string, unknown> = {}): Configurati
   return loaded.value;
 };
 
+/** Requests of a test that are on their way at a time. */
+const sentAtOnce = 4;
+
+/** A product that is a second behind refuses requests, so that a burst needs a fast machine. */
+const createLanes = () => {
+  const lanes: Promise<unknown>[] = Array.from({ length: sentAtOnce }, () => Promise.resolve());
+  let next = 0;
+  return <T>(send: () => Promise<T>): Promise<T> => {
+    const lane = next++ % sentAtOnce;
+    const sent = Promise.resolve(lanes[lane]).then(send);
+    lanes[lane] = sent.catch(() => undefined);
+    return sent;
+  };
+};
+
 export const startTestProduct = async (
   redis: TestRedis,
   {
@@ -141,7 +162,9 @@ export const startTestProduct = async (
     asked.push(`${msspTransId} ${attempt}`);
   };
   const logger = createLogger('debug', { write });
-  const parts = given.map((part) => (part.name === 'processes' ? createProcesses(charts) : part));
+  const parts = linkParts(
+    given.map((part) => (part.name === 'workflows' ? createWorkflowPart(charts) : part)),
+  );
   const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
@@ -152,7 +175,7 @@ export const startTestProduct = async (
     onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
     variables,
-    parts,
+    parts: [...parts, testKeys],
   });
   await core.keyPlace.open();
   await core.ready();
@@ -199,6 +222,7 @@ export const startTestProduct = async (
     );
     return { status: response.status, body: await response.json() };
   };
+  const inTurn = createLanes();
   let ownShards: readonly Shard[] | undefined;
   let workflows: Workflows | undefined;
   return {
@@ -207,21 +231,24 @@ export const startTestProduct = async (
     api,
     get workflows() {
       ownShards ??= core.shardsOver(core.commands);
-      workflows ??= workflowsIn(
-        { shards: ownShards, retention: core.retention, now: core.now },
-        charts.map(asServiceWorkflow),
-      );
+      workflows ??= createWorkflows({
+        shards: ownShards,
+        workflows: [createProcessWorkflow(), ...charts.map(asServiceWorkflow)],
+        retention: { doneMs: core.retention.signedMs, failedMs: core.retention.failedMs },
+        now: core.now,
+      });
       return workflows;
     },
     configuration,
     logged,
     post,
     submit: async (options) => {
-      const { body } = await post(
-        '/rest/service/sign',
-        signRequest({ mode: 'asynch', ...options }),
+      const { body } = await inTurn(() =>
+        post('/rest/service/sign', signRequest({ mode: 'asynch', ...options })),
       );
-      return body.MSS_SignatureResp?.MSSP_TransID;
+      if (body.MSS_SignatureResp === undefined)
+        throw new Error(`Not accepted: ${JSON.stringify(body.Fault?.Detail ?? body)}`);
+      return body.MSS_SignatureResp.MSSP_TransID;
     },
     statusOf: async (msspTransId, apId) => {
       const { body } = await post('/rest/service/status', statusRequest(msspTransId, apId));

@@ -53,6 +53,7 @@ const changing = [
   'bzpopmin',
   'lrem',
   'ltrim',
+  'lpop',
   'rpop',
   'xtrim',
 ];

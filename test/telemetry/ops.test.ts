@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { createCallbackCounter } from '../../parts/callbacks/log.ts';
+import { createWorkflowCounter } from '../../parts/workflows/metrics.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { type Exposition, readExposition } from './exposition.ts';
@@ -68,6 +69,8 @@ beforeAll(async () => {
   stage = await openStage(redis);
   await stage.startWorkers();
   createCallbackCounter(stage.telemetry.registry);
+  const counted = createWorkflowCounter(stage.telemetry.registry, ['process']);
+  counted.failed(new Error('away'), { workflow: 'process', instance: 'i', activity: 'sign' });
   await stage.post('/rest/service/sign', signRequest());
   await stage.post('/rest/service/sign', signRequest({ msisdn: '+41000092401' }));
   exported = readExposition(await stage.metrics());
@@ -138,6 +141,7 @@ describe('values of labels', () => {
       'dead',
       'failing',
     ],
+    status: ['completed', 'failed', 'cancelled'],
     queue: ['signatures', 'receipts', 'callbacks', 'workflows'],
     job: ['paraph'],
   };

@@ -270,7 +270,7 @@ export const profileAnswerSchema = z
     };
   });
 
-/** The same without parsing its content, for a service that passes it on. */
+/** A profile answer whose content is not parsed, for a service that passes it on. */
 export const rawProfileAnswerSchema = z
   .object({
     MSS_ProfileResp: z.object({

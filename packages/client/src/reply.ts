@@ -13,7 +13,7 @@ export type Reply<T> =
   | { readonly kind: 'answered'; readonly value: T }
   /**
    * A fault. `retryLater`: the service is busy and has not handled the request. `isFinal`: the
-   * fault comes from the status of the transaction in a 200, so it is no error of the moment.
+   * fault comes from the status of the transaction in a 200, so it is not an error of the moment.
    */
   | {
       readonly kind: 'fault';

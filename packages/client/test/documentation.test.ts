@@ -69,7 +69,7 @@ it('compiles under the strict settings of this project', async () => {
           paraph: [join(root, 'dist/src/app/package/index.d.ts')],
           'paraph/client': [join(root, 'dist/packages/client/src/index.d.ts')],
           'paraph/queue': [join(root, 'dist/src/app/package/queue.d.ts')],
-          'paraph/workflow': [join(root, 'dist/parts/processes/workflows/index.d.ts')],
+          'paraph/workflow': [join(root, 'dist/parts/workflows/charts/index.d.ts')],
         },
         typeRoots: [join(root, 'node_modules/@types')],
       },

@@ -33,7 +33,7 @@ export type Finished =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'released' };
 
-export interface Ended {
+export interface EndedActivity {
   readonly child: string;
   readonly run: number;
   readonly result: Finished;
@@ -61,7 +61,7 @@ export const tokenOf = (
   run: number,
 ): string => Buffer.from(JSON.stringify([id, child, run, createdAt])).toString('base64url');
 
-/** @returns Undefined for a text that is no token. */
+/** @returns Undefined for a text that is not a token. */
 export const readToken = (
   token: string,
 ):
@@ -179,7 +179,7 @@ class TryInHand implements ActivityArguments<unknown> {
 interface Own {
   readonly tries: Map<string, Try>;
   /** Undefined while no turn has the instance in hand. */
-  turn: { readonly ended: Ended[]; tell: (() => void) | undefined } | undefined;
+  turn: { readonly ended: EndedActivity[]; tell: (() => void) | undefined } | undefined;
 }
 
 /**
@@ -188,7 +188,7 @@ interface Own {
  * @param onError Gets what a try has thrown, and the try. The chart gets the error, too.
  */
 export const createActivities = (
-  bring: (instance: string, ended: Ended) => Promise<void>,
+  bring: (instance: string, ended: EndedActivity) => Promise<void>,
   renew: (tries: readonly HeldTry[]) => Promise<readonly boolean[]>,
   holdMs: number,
   onError: (error: Error, start: Start) => void,
@@ -222,7 +222,7 @@ export const createActivities = (
     if (own.turn === undefined && own.tries.size === 0) instances.delete(instance);
   };
 
-  const tell = (instance: string, own: Own, ended: Ended): void => {
+  const tell = (instance: string, own: Own, ended: EndedActivity): void => {
     if (own.turn !== undefined) {
       own.turn.ended.push(ended);
       own.turn.tell?.();
@@ -308,7 +308,7 @@ export const createActivities = (
          */
         start: (start: Start): number => {
           check();
-          const isSame = ({ child, run }: Ended): boolean =>
+          const isSame = ({ child, run }: EndedActivity): boolean =>
             child === start.child && run === start.run;
           const isBegun = own.tries.has(`${start.child}/${start.run}`) || turn.ended.some(isSame);
           return isBegun ? 0 : begin(instance, own, start);
@@ -321,7 +321,7 @@ export const createActivities = (
           turn.ended.splice(0, turn.ended.length, ...wanted);
         },
         /** The next end; undefined when there is none within `ms`. */
-        next: async (ms: number): Promise<Ended | undefined> => {
+        next: async (ms: number): Promise<EndedActivity | undefined> => {
           if (turn.ended.length === 0 && own.tries.size > 0) {
             await new Promise<void>((resolve) => {
               const timer = setTimeout(resolve, ms);
@@ -336,9 +336,9 @@ export const createActivities = (
         },
         /** Whether no try runs, and none has ended without being applied. */
         isIdle: (): boolean => own.tries.size === 0 && turn.ended.length === 0,
-        running: (): readonly Pick<Ended, 'child' | 'run'>[] => [...own.tries.values()],
+        running: (): readonly Pick<EndedActivity, 'child' | 'run'>[] => [...own.tries.values()],
         /** Runs whose try is running, or has ended and is not applied yet. */
-        begun: (): readonly Pick<Ended, 'child' | 'run'>[] => [
+        begun: (): readonly Pick<EndedActivity, 'child' | 'run'>[] => [
           ...own.tries.values(),
           ...turn.ended,
         ],

@@ -68,7 +68,8 @@ export interface Chart {
   /** The part that stands for a child that a step has made. */
   madePart(logic: unknown): { readonly part: Part; readonly origin: Origin } | undefined;
   /**
-   * @returns The name of an action that is no builtin of XState, and its origin if a step made it.
+   * @returns The name of an action that is not a builtin of XState, and its origin if a step made
+   *   it.
    */
   nameAction(
     type: string,
@@ -351,7 +352,7 @@ export const createChart = (
   const inline = new Map<string, unknown>();
   const madeActions = new WeakMap<object, { readonly name: string; readonly origin: Origin }>();
   const watched = new Map<string, unknown>();
-  /** While something is made again: the name that is wanted, and what was made under it. */
+  /** Set while a part is made again: the name that is wanted, and what was made under it. */
   let wanted: Wish | undefined;
 
   const partFor = (logic: AnyActorLogic, part: string, where: string): Part => {

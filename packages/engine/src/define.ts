@@ -18,7 +18,7 @@ import type { InstanceRecord } from './record.ts';
 import { type AnyEvent, type Checked, checkBy, checkEvent, type StandardSchema } from './schema.ts';
 import { decode } from './values.ts';
 
-/** Of names. Two dashes in a row are for the ids of instances. */
+/** The pattern of names. Two dashes in a row are kept for the ids of instances. */
 export const workflowNamePattern = /^[A-Za-z]\w*(?:-\w+)*$/;
 
 /** Retries and timeouts of an activity. Durations are in milliseconds. */
@@ -37,7 +37,7 @@ export interface ActivityPolicy {
   readonly timeoutMs?: number;
   /** Time for which a turn waits for the answer of a try before its job sleeps. Default 20. */
   readonly turnWaitsMs?: (input: unknown, instance: InstanceInHand) => number;
-  /** Decides when a try may begin. Waiting is no failure. */
+  /** Decides when a try may begin. Waiting is not a failure. */
   readonly gate?: Gate;
   /**
    * The state is stored before a try begins, because the answer may also come as an event from
@@ -215,11 +215,11 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** Also true for an error of another copy of this package. */
+/** Whether it is an {@link InputError}, also one of another copy of this package. */
 export const isInputError = (error: unknown): error is InputError =>
   error instanceof Error && error.name === 'InputError';
 
-/** The data of a job as the engine got it. Values that are no plain JSON were stored as marks. */
+/** The data of a job as the engine got it. Values that are not plain JSON were stored as marks. */
 export const readData = (data: unknown): unknown => {
   try {
     return decode(data, () => undefined);
@@ -318,7 +318,9 @@ export const defineWorkflow = <
   readonly resultOf?: (record: InstanceRecord) => unknown;
   /** The events that may come from outside. Default: any. */
   readonly events?: StandardSchema<AnyEvent>;
-  /** The same for charts that it invokes or spawns, by their names in the chart. Default: any. */
+  /**
+   * The schemas of events of charts that it invokes or spawns, by name in the chart. Default: any.
+   */
   readonly childEvents?: Readonly<Record<string, StandardSchema<AnyEvent>>>;
   /** Actions for logs and metrics. The others are effects, carried out at least once. */
   readonly observe?: readonly string[];

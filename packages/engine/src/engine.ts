@@ -60,7 +60,7 @@ export interface Instance {
   readonly failedReason: string | undefined;
 }
 
-/** Where an instance is stored. */
+/** The place at which an instance is stored. */
 export interface Location {
   readonly queue: Queue;
   readonly store: InstanceStore;

@@ -259,7 +259,7 @@ export class Life implements Notes {
     return this.#root._snapshot.error;
   }
 
-  /** How the job ends in the current state, where its `meta` says so. */
+  /** The state in which the job ends, if the `meta` of the current state names one. */
   rests(): 'failed' | 'completed' | undefined {
     const { status } = this.#root._snapshot;
     return status === 'active' ? this.#chart.restsIn(this.#root._snapshot) : undefined;

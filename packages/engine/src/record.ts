@@ -209,7 +209,7 @@ const isRecord = membersOf({
   effects: optional(listOf(isEffect)),
 });
 
-/** @returns Undefined for a value that is no record: another program has written it. */
+/** @returns Undefined for a value that is not a record: another program has written it. */
 export const readRecord = (value: unknown): InstanceRecord | undefined =>
   isRecord(value) ? (value as InstanceRecord) : undefined;
 
@@ -217,7 +217,7 @@ export const readRecord = (value: unknown): InstanceRecord | undefined =>
 export const pathOf = (parent: string, name: string): string =>
   parent === '' ? encodeURIComponent(name) : `${parent}/${encodeURIComponent(name)}`;
 
-/** The names in a path. A text that is no path gives one name that no child has. */
+/** The names in a path. A text that is not a path gives one name that no child has. */
 export const namesIn = (path: string): readonly string[] => {
   try {
     return path === '' ? [] : path.split('/').map(decodeURIComponent);

@@ -33,7 +33,13 @@
 import { randomBytes } from 'node:crypto';
 import { DelayedError, UnrecoverableError } from 'bullmq';
 import type { AnyActorLogic, AnyEventObject } from 'xstate';
-import { type Activities, activityFor, type Ended, type Finished, tokenOf } from './activities.ts';
+import {
+  type Activities,
+  activityFor,
+  type EndedActivity,
+  type Finished,
+  tokenOf,
+} from './activities.ts';
 import { type Activity, type InstanceInHand, readJobName, type Workflow } from './define.ts';
 import type { EffectInHand } from './effect.ts';
 import { BusyError, type SendResult } from './engine.ts';
@@ -160,7 +166,7 @@ type TurnActivities = ReturnType<Activities['of']>;
 const keyFromOutside = (key: string): string | undefined =>
   key.startsWith(outsideKeys) ? key.slice(outsideKeys.length) : undefined;
 
-const nameOf = ({ child, run }: Pick<Ended, 'child' | 'run'>): string =>
+const nameOf = ({ child, run }: Pick<EndedActivity, 'child' | 'run'>): string =>
   runName({ path: child, run });
 
 class Turn {
@@ -361,7 +367,7 @@ class Turn {
   }
 
   /** Applies the end of a try. @returns Whether it still counts. */
-  #finish({ child: path, run, result }: Ended): boolean {
+  #finish({ child: path, run, result }: EndedActivity): boolean {
     const open = this.#life.activities().find((each) => each.path === path && each.run === run);
     if (open === undefined) return false;
     this.#isDirty = true;

@@ -26,7 +26,7 @@ class UnstorableError extends Error {
   }
 }
 
-/** Also true for an error of another copy of this package. */
+/** Whether it is an {@link UnstorableError}, also one of another copy of this package. */
 export const isUnstorable = (error: unknown): error is UnstorableError =>
   error instanceof Error && error.name === 'UnstorableError';
 
@@ -37,7 +37,7 @@ export interface ActorName {
   readonly session: number;
   readonly id: string;
 }
-/** Returns undefined for a value that is no ref of the same instance. */
+/** Returns undefined for a value that is not a ref of the same instance. */
 export type ActorIn = (value: object) => ActorName | undefined;
 export type RefOf = (actor: ActorName) => unknown;
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, WorkerOptions } from 'bullmq';
 import type { AnyActorLogic } from 'xstate';
-import { activityFor, createActivities, type Ended } from './activities.ts';
+import { activityFor, createActivities, type EndedActivity } from './activities.ts';
 import { activitiesOf, ChartError } from './chart.ts';
 import { type Activity, activityOf, type Workflow } from './define.ts';
 import { deliver } from './engine.ts';
@@ -186,7 +186,7 @@ export const startWorkflowWorker = (options: {
   const bringOnce = async (
     id: string,
     key: string,
-    { child, run, result }: Ended,
+    { child, run, result }: EndedActivity,
   ): Promise<void> => {
     if (result.kind === 'done') {
       await deliver(store, id, key, doneEvent(child, result.output), { about: { child, run } });
@@ -199,7 +199,7 @@ export const startWorkflowWorker = (options: {
    * Sends the end of a try, again and again while Redis cannot be used, because without it the
    * activity runs again when its hold has run out. Only a worker that closes gives up.
    */
-  const bring = async (id: string, ended: Ended): Promise<void> => {
+  const bring = async (id: string, ended: EndedActivity): Promise<void> => {
     const key = `${runKeys}${ended.child}/${ended.run}/${randomUUID()}`;
     for (let isFirst = true; ; isFirst = false) {
       try {

@@ -11,7 +11,7 @@
  *             23 µs with an actor of XState's as its root, and 13 µs with this one.
  * childLogic  A chart as a child. The actor is XState's; its actions are noted.
  *
- * An activity is no actor: its ref is an entry that does nothing (chart.ts).
+ * An activity is not an actor: its ref is an entry that does nothing (chart.ts).
  *
  * X1  Everything here is synchronous: when a message has been delivered, all mailboxes are empty.
  * X2  Custom actions are noted and never executed here. Actions of XState itself are executed.

@@ -8,7 +8,7 @@ import { DelayedError } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { assign, setup } from 'xstate';
 import { z } from 'zod';
-import { openWorkflows } from '../../../parts/processes/workflows/open.ts';
+import { openWorkflows } from '../../../parts/workflows/charts/open.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { type RunningRedis, startRedisServer } from '../../../test/support/redis-server.ts';
 import { activity, defineWorkflow } from '../src/define.ts';

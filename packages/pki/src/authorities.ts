@@ -31,7 +31,7 @@ const backdatedMs = 3_600_000;
 export type AuthorityKind = 'root' | 'issuing';
 export type ServiceKind = 'evidence' | 'time-stamps';
 
-/** How long an authority must last when it issues. */
+/** The milliseconds that an authority must still be valid for when it issues. */
 const neededMs: Readonly<Record<AuthorityKind | ServiceKind, number>> = {
   root: lifetimes.issuing * yearMs + renewedBeforeMs,
   issuing: lifetimes.user * yearMs + renewedBeforeMs,
@@ -52,10 +52,10 @@ const baseOf = (kind: AuthorityKind | ServiceKind): string =>
 
 const kinds = ['root', 'issuing', 'evidence', 'time-stamps'] as const;
 
-/** @param root Name of its record. */
+/** @param root The name of the root's record. */
 const crossName = (root: string): string => `${root}:cross`;
 
-/** Of the authority that issued a certificate; undefined in a record is the first version. */
+/** The id of the authority that issued a certificate. An undefined issuer is the first version. */
 export const authorityId = (kind: AuthorityKind, issuer: string | undefined): string =>
   `${kind}-${readVersionName(issuer ?? '').version}`;
 
@@ -217,7 +217,7 @@ export const createAuthorities = ({
     });
   };
 
-  /** From a root's name on: its cross-certificate, if there is one, and the root itself. */
+  /** The records above an issuing authority: the root's cross-certificate, if any, and the root. */
   const aboveRoot = async (
     name: string | undefined,
   ): Promise<readonly [KeyRecord, ...KeyRecord[]]> => {

@@ -125,7 +125,7 @@ export const member = (
 export const onlyMember = (parent: Element | undefined, tag: number): Element | undefined =>
   parent?.children.length === 1 ? member(parent, 0, tag) : undefined;
 
-/** The bytes of an OCTET STRING in either form, X.690 8.7. Undefined if it is none. */
+/** The bytes of an OCTET STRING in either form, X.690 8.7. Undefined for another type. */
 export const octets = (element: Element | undefined): Uint8Array | undefined => {
   if (element?.tag === tags.octetString) return element.content;
   if (element?.tag !== tags.constructedOctetString) return undefined;
@@ -133,7 +133,7 @@ export const octets = (element: Element | undefined): Uint8Array | undefined => 
   return parts.every((part) => part !== undefined) ? Buffer.concat(parts) : undefined;
 };
 
-/** Dotted text of an OBJECT IDENTIFIER. Undefined if it is none, or written with padding. */
+/** Dotted text of an OBJECT IDENTIFIER. Undefined for another type, or one with padding. */
 export const dotted = (element: Element | undefined): string | undefined => {
   if (element?.tag !== tags.objectIdentifier || element.content.length > 64) return undefined;
   const arcs: bigint[] = [];

@@ -115,7 +115,7 @@ export const readCertificate = (der: Uint8Array) => {
     notBefore,
     notAfter,
     isAuthority: member(constraints, 0, tags.boolean)?.content[0] === 0xff,
-    /** How many authorities may be between this one and the user; undefined is any number. */
+    /** The most authorities between this one and the user; undefined is any number. */
     pathLength,
     /** First octet of the bits (digitalSignature is 0x80); undefined without the extension. */
     keyUsage: usage === undefined ? undefined : (usage.content[1] ?? 0),

@@ -1,5 +1,6 @@
 /**
- * How OCSP names a certificate: by hashes of its issuer's name and key, and its serial number.
+ * The CertID of OCSP. It names a certificate by hashes of its issuer's name and key, and its serial
+ * number.
  *
  * Source: RFC 6960 section 4.1.1.
  */
@@ -11,7 +12,7 @@ import { objectIdentifiers as id } from './object-identifiers.ts';
 
 /** A certificate that is asked about. */
 export interface CertificateId {
-  /** As it was sent, to be repeated. */
+  /** The CertID as it was sent: the response repeats it. */
   readonly bytes: Uint8Array;
   readonly hash: 'sha1' | 'sha256';
   readonly issuerNameHash: Uint8Array;

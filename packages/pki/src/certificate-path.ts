@@ -4,7 +4,7 @@ import { type CertificateFields, readCertificate } from './certificate-fields.ts
 import { objectIdentifiers } from './object-identifiers.ts';
 
 /**
- * From a signer's certificate up to one that is trusted.
+ * Builds and checks the path from a signer's certificate up to one that is trusted.
  *
  * The danger is two parsers that see two certificates in the same bytes: OpenSSL, which checks
  * signatures, accepts BER, and PEM anywhere in the input. So a certificate counts only if OpenSSL
@@ -67,12 +67,12 @@ const open = (der: Uint8Array): Certificate | undefined => {
 // with every signature. What is remembered follows from the bytes, so it is never stale.
 const opened = createBoundedCache<Certificate | undefined>(500);
 
-/** @returns Undefined when the bytes are no certificate, or its key is of an unaccepted kind. */
+/** @returns Undefined when the bytes are not a certificate, or its key is of an unaccepted kind. */
 export const openCertificate = (der: Uint8Array): Certificate | undefined =>
   // A copy: the caller's bytes are a view into a message, and could change.
   opened.get(hash('sha256', der, 'base64'), () => open(Buffer.from(der)));
 
-/** Those of them that can be opened. */
+/** The certificates that can be opened; others are left out. */
 export const openCertificates = (all: readonly Uint8Array[]): readonly Certificate[] =>
   all.flatMap((der) => openCertificate(der) ?? []);
 

@@ -51,14 +51,14 @@ export interface Issue {
   readonly pointers?: Pointers | undefined;
 }
 
-/** The same day so many years later; 29 February becomes 1 March. */
+/** The instant so many years later, on the same day; 29 February becomes 1 March. */
 export const yearsAfter = (instant: Date, years: number): Date => {
   const later = new Date(instant);
   later.setUTCFullYear(instant.getUTCFullYear() + years);
   return later;
 };
 
-/** How long certificates last, in years. */
+/** The validity of certificates, in years. */
 export const lifetimes = { root: 20, issuing: 10, service: 10, user: 3 } as const;
 
 /** 128 bits, positive, never shorter: the first bit is 0 and the second 1. */
@@ -176,7 +176,7 @@ export const createRootCertificate = (
 
 /**
  * The cross-certificate of a root: its name and key, certified by the root before it, until that
- * one ends. Whoever trusts the former root alone can verify what the new one has issued.
+ * one ends. A verifier that trusts only the former root can verify certificates under the new one.
  */
 export const createCrossCertificate = (
   root: Authority,

@@ -143,7 +143,7 @@ const rawSignatureBytes = 64;
  *
  * @param signature   r and s, 32 bytes each (IEEE P1363), as WebCrypto gives them.
  * @param certificate DER.
- * @returns As {@link signCms}. Undefined when the key of the certificate has not made the
+ * @returns The same as {@link signCms}. Undefined when the key of the certificate has not made the
  * signature.
  */
 export const completeCms = ({

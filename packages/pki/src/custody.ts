@@ -71,11 +71,11 @@ const chainText = (records: readonly KeyRecord[]): string => {
   return above.join(' ') === firstAuthorities ? user : [user, ...above].join(' ');
 };
 
-/** Of a stored chain. */
+/** The names of a chain's records, read from the stored text. */
 export const chainNames = (text: string): readonly string[] =>
   (text.includes(' ') ? text : `${text} ${firstAuthorities}`).split(' ');
 
-/** How long ago an expired certificate ended. */
+/** A certificate that is asked for as expired has ended this many milliseconds ago. */
 const expiredForMs = renewedBeforeMs;
 
 /**
@@ -83,7 +83,7 @@ const expiredForMs = renewedBeforeMs;
  * @param now            Milliseconds since the epoch: dates of new certificates.
  * @param vault          Where private keys are made and used. Default: in this process.
  * @param pointersOf     Where new certificates say that an authority publishes. Default: nowhere.
- * @param userKeysCached How many users' keys this process keeps.
+ * @param userKeysCached The most keys of users that this process keeps.
  * @param firstRoot      Shared by custodies of one process on one store, so that each notices when
  *                       the store is another one. Default: of this custody alone.
  * @throws TypeError When the service key has another length.
@@ -243,7 +243,7 @@ export const createKeyCustody = ({
     certify,
     renew: async (owner, certificate) => {
       const { serial } = fieldsOf(certificate);
-      /** Of this certificate, or of one that has followed it. */
+      /** The revocation of this certificate, or of one that has followed it. */
       const findRevocation = async () => {
         const all = await issued.certificatesOf({ ...owner, algorithm: 'EC' });
         const from = all.findIndex((each) => each.serial === serial);

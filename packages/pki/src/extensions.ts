@@ -63,7 +63,7 @@ export const subjectKeyIdentifier = (publicKeyInfo: Uint8Array): Buffer =>
 export const authorityKeyIdentifier = (identifier: Uint8Array): Buffer =>
   extension(id.authorityKeyIdentifier, sequence(encode(tags.contextPrimitive(0), identifier)));
 
-/** Where a verifier learns about the certificates of an authority. */
+/** The addresses at which a verifier learns about the certificates of an authority. */
 export interface Pointers {
   /** Its list of revoked certificates. */
   readonly crl: string;
@@ -76,7 +76,7 @@ export interface Pointers {
 const address = (url: string): Buffer =>
   encode(tags.contextPrimitive(6), Buffer.from(url, 'ascii'));
 
-/** None without pointers. */
+/** The extensions that name the addresses. Empty without addresses. */
 export const pointerExtensions = (pointers: Pointers | undefined): readonly Buffer[] =>
   pointers === undefined
     ? []

@@ -34,7 +34,7 @@ export const createIdentities = ({
   readonly store: Pick<CustodyStore, 'get' | 'setIfAbsent'>;
   readonly sealer: ReturnType<typeof createSealer>;
   readonly now: () => number;
-  /** How many numbers are remembered. */
+  /** The most numbers that are remembered. */
   readonly cached: number;
 }) => {
   const remembered = createBoundedCache<Promise<Owners>>(cached);
@@ -69,7 +69,7 @@ export const createIdentities = ({
     return stored === undefined ? undefined : open(nameOf(msisdn, version), stored);
   };
 
-  /** As the store has them now. Makes the first. */
+  /** Reads all owners of the number from the store. Creates the first one. */
   const load = async (msisdn: string): Promise<Owners> => {
     const owners: [Identity, ...Identity[]] = [(await read(msisdn, 1)) ?? (await make(msisdn, 1))];
     for (;;) {
@@ -80,7 +80,7 @@ export const createIdentities = ({
   };
 
   return {
-    /** As the store has them now: the present one, and the serialNumbers of those before. */
+    /** Reads the present owner from the store, and the serialNumbers of the former ones. */
     presentOf: async (
       msisdn: string,
     ): Promise<Identity & { readonly former: readonly string[] }> => {

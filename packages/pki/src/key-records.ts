@@ -12,7 +12,7 @@ import { versionName } from './revocations.ts';
 import { type createSealer, recordKind } from './sealed-record.ts';
 
 export interface KeyRecord {
-  /** With its version. */
+  /** The name of the record, with its version. */
   readonly name: string;
   readonly version: number;
   readonly certificate: Uint8Array;

@@ -24,7 +24,7 @@ const generators: Readonly<Record<KeyType, () => Promise<{ readonly privateKey: 
   OKP: () => generate('ed25519'),
 };
 
-/** On the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
+/** Signs on the thread pool: an RSA-2048 signature holds a core for a third of a millisecond. */
 const signInPool = promisify(sign);
 
 const pss = {

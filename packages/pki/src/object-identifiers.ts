@@ -52,7 +52,7 @@ export const objectIdentifiers = {
   anyPolicy: '2.5.29.32.0',
 } as const;
 
-/** Of signature algorithms that others may use: the hash, as Node names it. */
+/** Signature algorithms that others may use, each with Node's name of its hash. */
 export const signatureHashes: Readonly<Record<string, string>> = {
   [objectIdentifiers.ecdsaWithSha256]: 'sha256',
   [objectIdentifiers.ecdsaWithSha384]: 'sha384',
@@ -62,7 +62,7 @@ export const signatureHashes: Readonly<Record<string, string>> = {
   [objectIdentifiers.sha512WithRsa]: 'sha512',
 };
 
-/** Of digests in time stamps: the hash, as Node names it. */
+/** Digest algorithms that time stamps may use, each with Node's name of the hash. */
 export const digestHashes: Readonly<Record<string, 'sha256' | 'sha384' | 'sha512'>> = {
   [objectIdentifiers.sha256]: 'sha256',
   [objectIdentifiers.sha384]: 'sha384',

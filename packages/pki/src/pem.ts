@@ -32,14 +32,17 @@ export const namesItsCurve = (key: KeyObject): boolean => {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** @throws UnnamedCurveError, or for what is no certificate. */
+/** @throws UnnamedCurveError, or another error when the content is not a certificate. */
 const openCertificate = (content: Buffer | string): X509Certificate => {
   const certificate = new X509Certificate(content);
   if (!namesItsCurve(certificate.publicKey)) throw new UnnamedCurveError();
   return certificate;
 };
 
-/** All certificates of a PEM text. @throws UnnamedCurveError, or for one that is no certificate. */
+/**
+ * All certificates of a PEM text.
+ * @throws UnnamedCurveError, or another error when one of them is not a certificate.
+ */
 export const certificatesIn = (pem: string): readonly X509Certificate[] =>
   (pem.match(pemBlock) ?? []).map(openCertificate);
 
@@ -55,7 +58,10 @@ export const certificateIn = (content: Buffer | string): X509Certificate => {
   return openCertificate(content);
 };
 
-/** @throws UnnamedCurveError, or for what is no private key in PEM, or one with a passphrase. */
+/**
+ * @throws UnnamedCurveError, or another error when the content is not a PEM private key without a
+ *   passphrase.
+ */
 export const privateKeyIn = (content: Buffer): KeyObject => {
   const key = createPrivateKey(content);
   if (!namesItsCurve(key)) throw new UnnamedCurveError();

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 
 /**
- * How a signature is made, always over SHA-256 where there is a choice. `ECDSA` is written as DER
+ * The algorithm of a signature, with SHA-256 where there is a choice. `ECDSA` is written as DER
  * (X.509, CMS); the others have their names and forms from RFC 7518 3 and RFC 8037 3.1.
  */
 export type SigningAlgorithm = 'ECDSA' | 'ES256' | 'RS256' | 'PS256' | 'EdDSA';
@@ -13,9 +13,9 @@ export interface PrivateKey {
   sign(data: Uint8Array, algorithm: SigningAlgorithm): Promise<Uint8Array>;
 }
 
-/** EC is P-256, RSA has 2048 bits, OKP is Ed25519. */
-/** Of keys that sign for people: EC is P-256, RSA is 2048 bits. */
+/** The algorithm of a key that signs for people: EC is P-256, RSA has 2048 bits. */
 export type KeyAlgorithm = 'EC' | 'RSA';
+/** The type of any key: that of a person's key, or OKP, which is Ed25519. */
 export type KeyType = KeyAlgorithm | 'OKP';
 
 /** A new key, before anybody uses it. */
@@ -28,19 +28,21 @@ export interface MadeKey {
 /** Makes private keys, and finds them again. */
 export interface KeyVault {
   /**
-   * @param name Of the record that will hold it.
-   * @throws When it cannot be made now, or not there: {@link KeyTypeError}.
+   * @param name The name of the record that will hold the key.
+   * @throws An error when the key cannot be made now; {@link KeyTypeError} when this vault cannot
+   *   make the type.
    */
   make(name: string, type: KeyType): Promise<MadeKey>;
   /**
-   * Also while the key is out of reach.
+   * Opens a key. It works also while the key is out of reach.
    *
-   * @param kept From {@link MadeKey}, out of JSON.
-   * @throws When it is nothing that a vault has made.
+   * @param kept `kept` of a {@link MadeKey}, as parsed from JSON.
+   * @throws An error when `kept` does not come from a vault.
    */
   open(kept: unknown): PrivateKey;
   /**
-   * Nobody uses the key any more. Does not wait, and never throws: a key that stays does no harm.
+   * Discards a key that is no longer used. Does not wait, and never throws: a key that stays does
+   * no harm.
    */
   discard(kept: unknown): void;
 }
@@ -117,13 +119,14 @@ export interface Revocation {
   readonly at: number;
 }
 
-/** As OCSP says it. `unknown`: the authority has not issued it (RFC 6960 2.2). */
+/** The status that OCSP gives. `unknown`: the authority has not issued it (RFC 6960 2.2). */
 export type CertificateStatus = 'good' | 'unknown' | Revocation;
 
 /**
  * One certificate, all of a number, or all of one key of a device.
  *
- * @param serial Of the certificate, hex. @param msisdn Digits without plus.
+ * @param serial The serial number of the certificate, hex.
+ * @param msisdn Digits without plus.
  */
 export type CertificateTarget =
   | { readonly serial: string }
@@ -133,9 +136,9 @@ export type CertificateTarget =
 /** A certificate of a user, as operators see it. */
 export interface IssuedCertificate extends DeviceOwner {
   readonly algorithm: KeyAlgorithm;
-  /** Of the certificate: lower-case hex. */
+  /** The certificate's serial number, lower-case hex. */
   readonly serial: string;
-  /** Of the person: `MIDCHE…`. */
+  /** The serialNumber of the person, `MIDCHE…`. */
   readonly serialNumber: string;
   /** 1 for the first of its device, one more for each that followed. */
   readonly version: number;
@@ -158,9 +161,9 @@ export type RollOverKind = (typeof rollOverKinds)[number];
 
 /** A serial number that a list of revoked certificates names. */
 export interface RevokedSerial extends Revocation {
-  /** Of the certificate: lower-case hex. */
+  /** The certificate's serial number, lower-case hex. */
   readonly serial: string;
-  /** Of the authority that issued it. */
+  /** The id of the authority that issued it. */
   readonly authority: string;
   /** When the certificate ends; milliseconds since the epoch. */
   readonly notAfter: number;
@@ -240,7 +243,7 @@ export interface KeyCustody {
   /**
    * Lets the devices of a number whose certificate was revoked have a new key.
    *
-   * @returns How many.
+   * @returns The number of keys that devices may have anew.
    */
   renewCertificates(msisdn: string): Promise<number>;
   /**
@@ -263,7 +266,7 @@ export interface KeyCustody {
 
   /** All versions, also former ones, which still answer for what they have issued. */
   authorities(): Promise<readonly NamedAuthority[]>;
-  /** Of a certificate, by its serial number in lower-case hex. */
+  /** The revocation of the certificate with this serial number, lower-case hex; else undefined. */
   revocationOf(serial: string): Promise<Revocation | undefined>;
   /**
    * Whether the certificate of an authority with this serial number, in lower-case hex, is good.
@@ -276,7 +279,7 @@ export interface KeyCustody {
   rollOver(kind: RollOverKind): Promise<string>;
 }
 
-/** Where the custody keeps its records. The first writer wins; nothing is overwritten. */
+/** The store of the custody's records. The first writer wins; nothing is overwritten. */
 export interface CustodyStore {
   get(key: string): Promise<string | undefined>;
   /** Writes unless there is a value already. @returns The value that is there now. */
@@ -290,6 +293,6 @@ export interface CustodyStore {
    */
   addField(key: string, field: string, value: string): Promise<boolean>;
   countFields(key: string): Promise<number>;
-  /** In pages. A field may come twice; one that is added meanwhile may be missing. */
+  /** All fields, in pages. A field may come twice; one that is added meanwhile may be missing. */
   fields(key: string): AsyncIterable<readonly (readonly [field: string, value: string])[]>;
 }

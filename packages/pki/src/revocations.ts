@@ -27,7 +27,7 @@ const recordName = 'revoked';
 const maxAgeMs = 1000;
 
 const entrySchema = z.object({
-  /** Of the certificate. */
+  /** The name of the certificate's record. */
   record: z.string(),
   reason: z.enum(revocationReasons),
   at: z.number(),
@@ -39,7 +39,7 @@ type Entry = z.infer<typeof entrySchema>;
 const markPrefix = 'next:';
 const markSchema = z.object({ at: z.number() });
 
-/** After these the next use makes a new key. */
+/** The reasons after which the next use makes a new key. */
 const followed: ReadonlySet<string> = new Set(['superseded', 'affiliationChanged']);
 
 /**
@@ -60,9 +60,9 @@ export const createRevocations = ({
   const entries = new Map<string, Entry>();
   /** Field → when it was allowed. */
   const marks = new Map<string, number>();
-  /** By record without version: the last version that is allowed. */
+  /** The last version that is allowed, by the name of the record without version. */
   const lastAllowed = new Map<string, { readonly version: number; readonly at: number }>();
-  /** By record without version: the last version that is revoked. */
+  /** The last version that is revoked, by the name of the record without version. */
   const lastRevoked = new Map<string, { readonly version: number; readonly reason: string }>();
   let listed: readonly RevokedSerial[] = [];
   let readAt = Number.NEGATIVE_INFINITY;

@@ -95,8 +95,8 @@ const maxHashes = 1000;
 const maxHandleLength = 100;
 
 /**
- * How a room keeps secrets in a store that others may read. A handle (of a session, a code, a
- * token) is random; the store has a keyed hash of it (HMAC), so that who reads the store can use
+ * Keeps the secrets of a room in a store that others may read. A handle (of a session, a code, a
+ * token) is random; the store has a keyed hash of it (HMAC), so that a reader of the store can use
  * none. Contents are sealed, and bound to their place. Not prevented: someone who writes to the
  * store can put back an older record of the same place.
  *
@@ -120,10 +120,10 @@ export const createSealing = (serviceKey: Uint8Array, room: string) => {
         : hashes.get(text, () => computeHash(text));
     },
 
-    /** For records of their own. */
+    /** Seals a record that has a key of its own. */
     binary: createJsonSealer(recordKey),
 
-    /** For fields of a hash. */
+    /** Seals a field of a hash. */
     text: createTextSealer(recordKey),
   };
 };

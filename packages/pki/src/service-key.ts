@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { deriveKey } from './sealed-json.ts';
 import { createSealer } from './sealed-record.ts';
 
-/** Where the service key lies, by the id of the master key that opens it. */
+/** The stored copies of the service key, by the id of the master key that opens each. */
 export interface KeySlots {
   read(): Promise<Readonly<Record<string, string>>>;
   /** Writes unless there is any slot. */
@@ -42,7 +42,7 @@ const toSlot = async (
   return JSON.stringify({ since, sealed });
 };
 
-/** The master key is none of those that open the service. The message is written for operators. */
+/** The master key does not open the service. The message is written for operators. */
 export class OtherMasterKeyError extends Error {}
 
 /**
@@ -66,9 +66,9 @@ export const openServiceKey = async (
 };
 
 /**
- * The service key, which is made where there is none.
+ * Opens the service key. In a new store it is made first.
  *
- * @param first What becomes the service key; undefined for a new one.
+ * @param first The bytes of a service key that is made; undefined for random ones.
  * @throws OtherMasterKeyError
  */
 export const ensureServiceKey = async (
@@ -99,7 +99,7 @@ export const listMasterKeys = async (
     .map(([id, slot]) => ({ id, since: slotSchema.parse(JSON.parse(slot)).since }))
     .toSorted((one, other) => one.since - other.since);
 
-/** From now on `added` opens the service, too. Safe to call again. */
+/** Lets the master key `added` open the service, too. Safe to call again. */
 export const addMasterKey = async (
   slots: KeySlots,
   serviceKey: Uint8Array,
@@ -112,14 +112,14 @@ export const addMasterKey = async (
 
 /**
  * No other master key opens the service any more.
- * @returns How many did.
+ * @returns The number of other master keys that were removed.
  * @throws OtherMasterKeyError
  */
 export const removeOtherMasterKeys = async (
   slots: KeySlots,
   masterKey: Uint8Array,
 ): Promise<number> => {
-  // Never the last one that somebody has.
+  // A master key that does not open the service must not remove those that do.
   if ((await openServiceKey(slots, masterKey)) === undefined) return 0;
   const others = (await listMasterKeys(slots))
     .map(({ id }) => id)

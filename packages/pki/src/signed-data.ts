@@ -89,7 +89,7 @@ export const isOfSigner = (
   Buffer.compare(fields.issuer.bytes, issuer.bytes) === 0 &&
   Buffer.compare(fields.serialNumber.bytes, serialNumber.bytes) === 0;
 
-/** @param hash As Node names it. @returns False also for a key that does not fit. */
+/** @param hash Node's name of the hash. @returns False also for a key of another algorithm. */
 export const isSignedBy = (
   { attributes, signature }: SignerInfo,
   hash: string,

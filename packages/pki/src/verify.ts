@@ -35,7 +35,7 @@ import { checkTimeStamp } from './time-stamp-check.ts';
  * Sources: RFC 5652 section 5, RFC 5753, RFC 5754; interface section 2.1 (MSS_Signature).
  */
 type VerificationFailure =
-  /** Not a CMS signature of this form; `part` says where the reading ended. */
+  /** The bytes are not a CMS signature of this form; `part` says where reading ended. */
   | { readonly reason: 'MALFORMED'; readonly part: string }
   | { readonly reason: 'UNSUPPORTED_ALGORITHM' }
   | { readonly reason: 'NOT_ONE_SIGNER'; readonly signers: number }
@@ -52,7 +52,7 @@ type VerificationFailure =
   | PathFailure;
 
 interface Signer {
-  /** Of the subject, `MIDCHE…`; not the certificate's own number. */
+  /** The serialNumber of the subject, `MIDCHE…`; not the number of the certificate. */
   readonly serialNumber: string;
   readonly commonName: string;
   /** DER. */
@@ -63,7 +63,7 @@ export type Verification =
   | {
       readonly ok: true;
       readonly signer: Signer;
-      /** Of the signed attributes (PKCS #9 randomNonce); undefined where there is none. */
+      /** The signed attribute randomNonce (PKCS #9); undefined where there is none. */
       readonly nonce: Uint8Array | undefined;
       /** When the signature existed, by a time stamp in it that was verified. */
       readonly timeStamp: Date | undefined;

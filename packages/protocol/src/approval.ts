@@ -53,7 +53,7 @@ const findSizeError = ({ type, dtbd }: z.infer<typeof approvalSchema>): SchemaEr
 };
 
 /**
- * Reads the member `Data` of an approval: fault 101 for a text that is no approval, 103 for one
+ * Reads the member `Data` of an approval: fault 101 for a text that is not an approval, 103 for one
  * that is too large, 107 for one with Unicode tags.
  *
  * @returns `dtbd` is the array of pairs as compact JSON, members in the order in which they came.

@@ -11,7 +11,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * @param address As a socket has it, without brackets. An IPv4 address may be written as
+ * @param address An address in the form of a socket, without brackets. IPv4 may be written as
  *   `::ffff:127.0.0.1`, as a socket for both families does.
  */
 export const isLoopbackAddress = (address: string): boolean => {

@@ -14,7 +14,7 @@ export interface Dialect {
   readonly languageAuthority?: string | undefined;
 }
 
-/** The URI of ETSI's own service (TS 102 204), whose authority is no dialect. */
+/** The URI of ETSI's own service (TS 102 204), whose authority is not a dialect. */
 const validateUri = 'http://uri.etsi.org/TS102204/v1.1.2#validate';
 
 const servicePaths = {

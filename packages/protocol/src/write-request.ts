@@ -59,7 +59,7 @@ export const writeCaller = ({ dialect, apId, apPassword, apTransId, instant }: R
     AP_ID: apId,
     ...(apPassword !== undefined && { AP_PWD: apPassword }),
     AP_TransID: apTransId,
-    // Any other text that is no instant is refused too.
+    // Any other text that is not an instant is refused too.
     Instant: Number.isNaN(instant.getTime()) ? 'none' : instant.toISOString(),
   },
   MSSP_Info: { MSSP_ID: { URI: `http://${dialect.authority}/` } },

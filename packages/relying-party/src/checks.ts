@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IdTokenClaims } from './claims.ts';
 import type { Expectations } from './expectations.ts';
-import { type IdTokenFailure, type Refusal, refuse } from './failure.ts';
+import { type IdTokenFailure, type IdTokenRefusal, refuse } from './failure.ts';
 import { hashOfAlgorithm } from './token.ts';
 
 /** A check that has failed when its first member is true. */
 type Check = readonly [failed: boolean, reason: IdTokenFailure, detail: string];
 
 /** The first check that failed. */
-const refuseFirst = (checks: readonly Check[]): Refusal | undefined => {
+const refuseFirst = (checks: readonly Check[]): IdTokenRefusal | undefined => {
   const found = checks.find(([failed]) => failed);
   return found && refuse(found[1], found[2]);
 };
@@ -24,7 +24,7 @@ const refuseFirst = (checks: readonly Check[]): Refusal | undefined => {
 export const refuseUnproven = (
   claims: IdTokenClaims,
   expected: Expectations,
-): Refusal | undefined => {
+): IdTokenRefusal | undefined => {
   const { iss, aud, azp, iat, nbf, exp } = claims;
   const { issuer, clientId, trustedAudiences, authorizedParties, nowSeconds, toleranceSeconds } =
     expected;
@@ -55,7 +55,7 @@ export const refuseUnproven = (
 
 const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-/** In a time that depends neither on the difference nor on the lengths. */
+/** Compares two texts in a time that depends neither on the difference nor on the lengths. */
 export const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(digest(one), digest(other));
 
@@ -82,7 +82,7 @@ export const refuseProven = (
   { nonce, sub, at_hash: hash, auth_time: authTime, acr }: IdTokenClaims,
   algorithm: string,
   expected: Expectations,
-): Refusal | undefined => {
+): IdTokenRefusal | undefined => {
   const { subject, accessToken, maxAgeSeconds, nowSeconds, toleranceSeconds, acrValues } = expected;
   const isNonceMissing =
     expected.nonce !== undefined && nonce === undefined && !expected.nonceOptional;

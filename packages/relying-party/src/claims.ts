@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, refuse } from './failure.ts';
 import { type JsonObject, readJsonObject } from './token.ts';
 
 /** Claims of an accepted ID token, spelled as on the wire. Times are seconds since the epoch. */
@@ -49,7 +49,7 @@ const optional: Readonly<Record<string, Check>> = {
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
-const objectionTo = (claims: JsonObject): Refusal | undefined => {
+const objectionTo = (claims: JsonObject): IdTokenRefusal | undefined => {
   for (const [name, check] of Object.entries(required)) {
     if (!Object.hasOwn(claims, name)) return refuse('claim-missing', `the token has no ${name}`);
     if (!check(claims[name])) return refuse('claim-malformed', `${name} is not what it must be`);
@@ -70,7 +70,7 @@ const objectionTo = (claims: JsonObject): Refusal | undefined => {
  */
 export const readClaims = (
   payload: Uint8Array,
-): { readonly ok: true; readonly claims: IdTokenClaims } | Refusal => {
+): { readonly ok: true; readonly claims: IdTokenClaims } | IdTokenRefusal => {
   const claims = readJsonObject(payload);
   if (claims === undefined)
     return refuse('malformed-claims', 'the claims are no JSON object with unique names');

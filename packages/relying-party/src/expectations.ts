@@ -8,7 +8,7 @@ export interface ValidateIdTokenOptions {
   readonly jwks: JwksCache;
   /** The nonce of the authorisation request. Without it a token that has one is refused. */
   readonly nonce?: string | undefined;
-  /** After a refresh a token may omit the nonce. One that is there must still match. */
+  /** Accepts a token without nonce, as after a refresh. A nonce that is there must still match. */
   readonly nonceOptional?: boolean;
   /** The access token that came with the ID token, whose hash must be in it. */
   readonly accessToken?: string | undefined;
@@ -18,7 +18,7 @@ export interface ValidateIdTokenOptions {
   readonly accessTokenHashOptional?: boolean;
   /** Default RS256. `none`, HS* and unknown algorithms are never accepted, even if listed. */
   readonly algorithms?: readonly string[];
-  /** How far the clocks may be apart, in seconds. From 0 to 300, default 5. */
+  /** The most seconds that the clocks may differ, from 0 to 300. Default 5. */
   readonly clockToleranceSeconds?: number;
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number;

@@ -47,7 +47,7 @@ export type KeyFailure = Extract<
 >;
 
 /** `detail` is a sentence for a log. It names fields and never holds a value. */
-export interface Refusal<Reason extends IdTokenFailure = IdTokenFailure> {
+export interface IdTokenRefusal<Reason extends IdTokenFailure = IdTokenFailure> {
   readonly ok: false;
   readonly reason: Reason;
   readonly detail: string;
@@ -56,7 +56,7 @@ export interface Refusal<Reason extends IdTokenFailure = IdTokenFailure> {
 export const refuse = <Reason extends IdTokenFailure>(
   reason: Reason,
   detail: string,
-): Refusal<Reason> => ({
+): IdTokenRefusal<Reason> => ({
   ok: false,
   reason,
   detail,

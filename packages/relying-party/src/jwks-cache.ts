@@ -33,7 +33,7 @@ export interface JwksCacheOptions {
   readonly now?: () => number;
   /** Least time between the starts of two fetches. Default 5000. */
   readonly cooldownMs?: number;
-  /** For one fetch, until the last byte. Default 5000. */
+  /** The timeout of one fetch, until the last byte. Default 5000. */
   readonly timeoutMs?: number;
   /** Age at which a set is refreshed. Default 600 000, ten minutes. */
   readonly maxAgeMs?: number;

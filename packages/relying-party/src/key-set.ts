@@ -1,5 +1,5 @@
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose';
-import { type KeyFailure, type Refusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, type KeyFailure, refuse } from './failure.ts';
 import { type Fetch, fetchJson } from './read-json.ts';
 import { isJsonObject } from './token.ts';
 
@@ -9,7 +9,7 @@ import { isJsonObject } from './token.ts';
  *
  * Source: RFC 7517 4 and 5, RFC 7518 6.
  */
-export type KeyLookup = { readonly ok: true; readonly key: CryptoKey } | Refusal<KeyFailure>;
+export type KeyLookup = { readonly ok: true; readonly key: CryptoKey } | IdTokenRefusal<KeyFailure>;
 
 export interface VerificationKeys {
   has(kid: string): boolean;
@@ -25,7 +25,7 @@ const isUsable = (key: Readonly<Record<string, unknown>>): key is JWK & { readon
   typeof key.kid === 'string' &&
   secretMembers.every((name) => !Object.hasOwn(key, name));
 
-/** @returns Undefined when it is no key set. Unusable keys are left out. */
+/** @returns Undefined when it is not a key set. Unusable keys are left out. */
 const readKeySet = (value: unknown): VerificationKeys | undefined => {
   if (!isJsonObject(value) || !Array.isArray(value.keys) || !value.keys.every(isJsonObject))
     return undefined;
@@ -53,8 +53,8 @@ const readKeySet = (value: unknown): VerificationKeys | undefined => {
 /**
  * Fetches a key set once.
  *
- * @param timeoutMs Until the last byte.
- * @returns The keys, or for a log why there are none. Never rejects.
+ * @param timeoutMs The timeout until the last byte.
+ * @returns The keys; or, as a text for the log, why there are none. Never rejects.
  */
 export const fetchKeySet = async (
   url: string,

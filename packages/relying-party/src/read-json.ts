@@ -16,7 +16,9 @@ const readBounded = async (body: ReadableStream<Uint8Array>): Promise<Uint8Array
   return Buffer.concat(chunks, length);
 };
 
-/** `value` is undefined for what is no JSON. `too-large`: it was not read to its end. */
+/**
+ * Reads JSON. `value` is undefined for a text that is not JSON; `too-large`: not read to its end.
+ */
 export const readJson = async (
   response: Response,
 ): Promise<{ readonly value: unknown } | 'too-large'> => {
@@ -42,8 +44,8 @@ export type Fetch = (
 /**
  * Fetches a document once. What it says decides whom we believe, so redirects are not followed.
  *
- * @param timeoutMs Until the last byte.
- * @returns The document, or for a log why there is none. Never rejects.
+ * @param timeoutMs The timeout until the last byte.
+ * @returns The document; or, as a text for the log, why there is none. Never rejects.
  */
 export const fetchJson = async (
   url: string,

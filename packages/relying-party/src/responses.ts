@@ -19,15 +19,15 @@ export type AuthorizationResponse =
   | { readonly kind: 'refused'; readonly why: 'state' | 'issuer' | 'malformed' };
 
 export interface ExpectedResponse {
-  /** As it was sent, and kept in the browser's session. */
+  /** The `state` that was sent, kept in the browser's session. */
   readonly state: string;
   readonly issuer: string;
-  /** For providers that send no `iss`. One that is there must still match. */
+  /** Accepts an answer without `iss`, for providers that send none. One that is sent must match. */
   readonly issuerOptional?: boolean;
 }
 
 /**
- * @param query Of the callback, or the form of `response_mode=form_post`.
+ * @param query The query of the callback, or the form of `response_mode=form_post`.
  * @throws TypeError for an empty state or issuer, which a stranger's link could match.
  */
 export const readAuthorizationResponse = (
@@ -62,7 +62,7 @@ export interface GrantedScope {
  * same.
  *
  * @param response The JSON of the token response.
- * @param requested As in the authorisation request: `openid phone`.
+ * @param requested The `scope` of the authorisation request: `openid phone`.
  */
 export const checkGrantedScope = (
   response: { readonly scope?: unknown },

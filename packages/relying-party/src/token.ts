@@ -1,10 +1,10 @@
 /** The form of a token: its segments, their JSON and its header. */
 import { Buffer } from 'node:buffer';
-import { type Refusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, refuse } from './failure.ts';
 
 /**
  * The accepted signature algorithms, with the hash of `at_hash`. Others are never accepted: `none`
- * is no signature, and with HS* the relying party could have signed itself. EdDSA names no hash;
+ * is not a signature, and with HS* the relying party could have signed itself. EdDSA names no hash;
  * providers use SHA-512, the one inside Ed25519.
  *
  * Source: RFC 7518 3.1, RFC 8037 3.1, RFC 9864; OpenID Connect Core 3.1.3.6.
@@ -54,7 +54,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 
 /**
  * Reads a JSON object that every reader understands alike. Parsers disagree about names that occur
- * twice and about bytes that are no UTF-8, so both are refused.
+ * twice and about bytes that are not UTF-8, so both are refused.
  *
  * Source: RFC 7515 4 and RFC 7519 4 (names must be unique), RFC 8259 8.1.
  *
@@ -87,7 +87,9 @@ const decode = (segment: string): Uint8Array | undefined => {
  */
 export const readCompact = (
   token: unknown,
-): { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array } | Refusal => {
+):
+  | { readonly ok: true; readonly header: JsonObject; readonly payload: Uint8Array }
+  | IdTokenRefusal => {
   if (typeof token !== 'string') return refuse('malformed', 'the token is no string');
   if (token.length > maxLength)
     return refuse('too-long', `the token has more than ${maxLength} characters`);
@@ -121,7 +123,7 @@ const isTypeOfIdToken = (typ: unknown): boolean =>
 export const checkHeader = (
   header: JsonObject,
   algorithms: readonly string[],
-): { readonly ok: true; readonly algorithm: string; readonly kid: string } | Refusal => {
+): { readonly ok: true; readonly algorithm: string; readonly kid: string } | IdTokenRefusal => {
   const { typ, alg, kid } = header;
   if (!isTypeOfIdToken(typ))
     return refuse('wrong-type', 'typ in the header is not that of an ID token');

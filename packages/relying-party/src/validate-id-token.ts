@@ -2,16 +2,16 @@ import { type CryptoKey, compactVerify, errors } from 'jose';
 import { refuseProven, refuseUnproven } from './checks.ts';
 import { type IdTokenClaims, readClaims } from './claims.ts';
 import { readParameters, type ValidateIdTokenOptions } from './expectations.ts';
-import { type Refusal, refuse } from './failure.ts';
+import { type IdTokenRefusal, refuse } from './failure.ts';
 import { checkHeader, readCompact } from './token.ts';
 
-export type IdTokenResult = { readonly ok: true; readonly claims: IdTokenClaims } | Refusal;
+export type IdTokenResult = { readonly ok: true; readonly claims: IdTokenClaims } | IdTokenRefusal;
 
 const refuseSignature = async (
   token: string,
   key: CryptoKey,
   algorithm: string,
-): Promise<Refusal | undefined> => {
+): Promise<IdTokenRefusal | undefined> => {
   try {
     await compactVerify(token, key, { algorithms: [algorithm] });
     return undefined;

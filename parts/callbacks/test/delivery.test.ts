@@ -535,6 +535,19 @@ describe('a crash', () => {
   });
 });
 
+it('workers that cannot begin leave no connection', async () => {
+  const closed = redis.client();
+  closed.disconnect();
+  const ofWorkers = async (): Promise<readonly string[]> =>
+    String(await redis.client().call('CLIENT', 'LIST'))
+      .split('\n')
+      .filter((line) => line.includes(Buffer.from(callbackQueueName).toString('base64')))
+      .filter((line) => line.includes(stage.prefix));
+  const before = await ofWorkers();
+  await expect(stage.start([], { redis: closed, onError: () => undefined })).rejects.toThrow();
+  await soon(async () => expect(await ofWorkers()).toEqual(before));
+});
+
 describe('what is told late', () => {
   it('is not older than a day', async () => {
     await (await start()).close();

@@ -4,6 +4,7 @@ import { ownVault } from '../../../packages/pki/src/key-vault.ts';
 import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 import { openKeyPlace } from '../../../src/app/key-place.ts';
 import { settingsOf } from '../../../src/app/part-rooms.ts';
+import { SettingFileError } from '../../../src/environment/setting-file.ts';
 import { PartSetupError } from '../../../src/part/part.ts';
 import type { KeyPlaceRooms } from '../../../src/part/rooms.ts';
 import { createPkcs11 } from '../part.ts';
@@ -58,6 +59,14 @@ describe('the place of private keys', () => {
       new PartSetupError(
         'custody.pinFile, or the variable PARAPH_TOKEN_PIN, must give the PIN of the token',
       ),
+    );
+    await place.close();
+  });
+
+  it('refuses a file of the PIN that cannot be read, before anything asks the token', async () => {
+    const place = await placeOf({ ...token, pinFile: '/no/such/pin' });
+    await expect(place.open()).rejects.toThrow(
+      new SettingFileError('custody.pinFile', 'the file cannot be read (ENOENT)'),
     );
     await place.close();
   });

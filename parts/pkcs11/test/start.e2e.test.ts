@@ -26,11 +26,23 @@ it.each([
   [
     'without a PIN',
     {},
+    {},
     'custody.pinFile, or the variable PARAPH_TOKEN_PIN, must give the PIN of the token.',
   ],
-  ['without the package', { PARAPH_TOKEN_PIN: '73914' }, 'the package pkcs11js is not installed'],
-])('a start with a token and %s ends with a sentence', async (_, pin, sentence) => {
-  const token = { kind: 'pkcs11', module: '/usr/lib/no-such-library.so', slot: 0 };
+  [
+    'without its file of the PIN',
+    { pinFile: '/no/such/pin' },
+    {},
+    'custody.pinFile: the file cannot be read (ENOENT).',
+  ],
+  [
+    'without the package',
+    {},
+    { PARAPH_TOKEN_PIN: '73914' },
+    'the package pkcs11js is not installed',
+  ],
+])('a start with a token and %s ends with a sentence', async (_, changes, pin, sentence) => {
+  const token = { kind: 'pkcs11', module: '/usr/lib/no-such-library.so', slot: 0, ...changes };
   const starting = start(token, pin);
   await expect(starting).rejects.toThrow(sentence);
   await expect(starting).rejects.not.toThrow('73914');

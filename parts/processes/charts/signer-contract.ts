@@ -1,6 +1,9 @@
 /** The input, events, messages and output of a signer of a process (signer.machine.ts). */
 import { z } from 'zod';
+import type { Signed } from '../../workflows/index.ts';
 import type { AllowedHours } from './allowed-hours.ts';
+
+export type { SignAsk, SignResult } from '../../workflows/index.ts';
 
 export interface Person {
   readonly name: string;
@@ -33,50 +36,6 @@ export interface SignerInput {
   readonly at: number;
 }
 
-/** The input of `sign`. */
-export interface SignAsk {
-  readonly apId: string;
-  readonly msisdn: string;
-  readonly text: string;
-  readonly language?: string | undefined;
-  readonly profile?: string | undefined;
-  readonly timeoutSeconds: number;
-  /** The number of answers `limited` of `sign` in a row. */
-  readonly limited?: number | undefined;
-}
-
-/** A signature. `proof` is needed for the evidence later; the chart only keeps it. */
-export interface Signed {
-  readonly kind: 'signed';
-  readonly msspTransId: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly attempt: number;
-  readonly proof?: unknown;
-}
-
-/** The request was refused, or has ended without a signature. */
-export interface NotSigned {
-  readonly kind: 'failed';
-  /** The code of the fault, such as 401; `reason` is its name, such as `USER_CANCEL`. */
-  readonly code: number;
-  readonly reason: string;
-  readonly detail: string;
-  /** Undefined when the request itself was refused, so that there was no prompt. */
-  readonly msspTransId?: string | undefined;
-  /**
-   * True for a fault 401 that is not the person's answer: an operator, the application or a newer
-   * request to the same App has cancelled the prompt.
-   */
-  readonly takenBack?: boolean | undefined;
-}
-
-export type SignResult =
-  | Signed
-  | NotSigned
-  /** The number has had its limit of prompts, so nothing was submitted. `until`: the next time. */
-  | { readonly kind: 'limited'; readonly until: number };
-
 /** The output of the chart. `linkVersion` is that of the links to its page, which show the end. */
 export type SignerOutput = SignerEnd & { readonly linkVersion: number };
 
@@ -91,7 +50,7 @@ export type SignerEnd =
     }
   | { readonly kind: 'withdrawn'; readonly at: number };
 
-export interface Asked {
+export interface AskedSigner {
   readonly at: number;
   readonly msspTransId?: string | undefined;
   /** The code of the fault that ended the prompt. */
@@ -100,7 +59,7 @@ export interface Asked {
 
 export interface SignerContext extends Omit<SignerInput, 'at'> {
   readonly since: number;
-  readonly asks: readonly Asked[];
+  readonly asks: readonly AskedSigner[];
   /** The number of prompts that the schedule may still add. */
   readonly asksLeft: number;
   /** The time before which the schedule sends no prompt. */

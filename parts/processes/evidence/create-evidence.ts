@@ -34,7 +34,7 @@ export interface EndedProcess {
   readonly endedAt: number;
 }
 
-/** What a signer keeps of the outcome of its transaction (activities/sign-run.ts). */
+/** What a signer keeps of the outcome of its transaction (`proof` of `sign`). */
 const proofSchema = z.object({
   cms: z.base64(),
   certificates: z.string().optional(),

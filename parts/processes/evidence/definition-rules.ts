@@ -10,7 +10,7 @@ import { isOver } from './entry-rules.ts';
 import { type Evidence, hashDefinition } from './evidence.ts';
 import { type EvidenceProblem, problem } from './problem.ts';
 
-// As the service reads it (workflows/definition.ts).
+// As the service reads it (definition/definition.ts).
 const nameSchema = z.string().trim();
 
 const personSchema = z.object({

@@ -13,6 +13,7 @@ import {
 } from '../../../packages/engine/src/define.ts';
 import { BusyError, type Engine } from '../../../packages/engine/src/engine.ts';
 import type { EventLog } from '../../../src/telemetry/logger.ts';
+import { createMailGate, MailError, type Mailer, mailPolicy } from '../../workflows/index.ts';
 import {
   mailMachine,
   mailVersion,
@@ -22,7 +23,7 @@ import {
   type Undelivered,
 } from '../charts/mail.machine.ts';
 import type { SignerNotice } from '../charts/signer-contract.ts';
-import { type Mail, MailError, type Mailer, type MailResult, mailSchema } from '../mail.ts';
+import { mailWorkflowName } from '../names.ts';
 import { invitationMail } from './invitation.ts';
 import { linkTo, type TaskLinks } from './links.ts';
 import type { FillTemplate } from './mail-templates.ts';
@@ -41,30 +42,6 @@ export const createMailLog = (log: EventLog): MailLog => ({
   refused: (mail, code) => log.warn({ mail, code }, 'mail refused by the server'),
 });
 
-/** Connections to the mail server at a time, of one process. */
-const maxConnections = 5;
-const placeWaitMs = 500;
-
-/** For activities that send mails: a place for each connection. */
-export const createMailGate = (): Gate => {
-  let free = maxConnections;
-  return {
-    turn: () => {
-      if (free === 0) return { kind: 'wait', ms: placeWaitMs };
-      free -= 1;
-      return {
-        kind: 'place',
-        end: () => {
-          free += 1;
-        },
-      };
-    },
-  };
-};
-
-/** Twenty tries: pauses of 5 s, 10 s … up to an hour, together some ten hours. */
-const usualPolicy: ActivityPolicy = { attempts: 20, backoffMs: 5000, maxBackoffMs: 3_600_000 };
-
 const inputSchema = z.object({ apId: z.string(), input: signerMailSchema });
 
 export const createSignerMails = ({
@@ -77,7 +54,7 @@ export const createSignerMails = ({
   fillTemplate,
   now,
   log,
-  policy = usualPolicy,
+  policy = mailPolicy,
   gate = createMailGate(),
 }: {
   readonly engine: Pick<Engine, 'find' | 'send' | 'start'>;
@@ -129,7 +106,7 @@ export const createSignerMails = ({
     if (sent === 'busy') throw new BusyError();
   };
   const workflow: Workflow = defineWorkflow({
-    name: 'mail',
+    name: mailWorkflowName,
     version: mailVersion,
     // The process shows a mail that was not delivered.
     journal: false,
@@ -156,22 +133,8 @@ export const createSignerMails = ({
       { what, apId, person, linkVersion }: SignerNotice,
     ): Promise<void> => {
       if ((what !== 'invited' && what !== 'reminded') || person.email === undefined) return;
-      const id = `${signer.slice(0, 12)}-mail--${createHash('sha256').update(effectId).digest('base64url').slice(0, 22)}`;
+      const id = `${signer.slice(0, 12)}-${mailWorkflowName}--${createHash('sha256').update(effectId).digest('base64url').slice(0, 22)}`;
       await engine.start(workflow, id, { apId, input: { signer, what, linkVersion } });
     },
   };
 };
-
-/**
- * The activity `service.sendMail` of charts of one's own. A mail that is none, such as one without
- * an address, is refused without a code.
- */
-export const createSendMail = (mailer: Mailer | undefined, gate: Gate) =>
-  activity<Mail, MailResult>(
-    async ({ input, token, signal }) => {
-      if (mailer === undefined) throw new MailError('mail is not configured');
-      const { data } = mailSchema.safeParse(input);
-      return data === undefined ? { kind: 'refused' } : mailer.send(token, data, signal);
-    },
-    { ...usualPolicy, gate },
-  );

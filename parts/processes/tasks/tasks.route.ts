@@ -40,10 +40,10 @@ export interface TaskRoutesOptions {
   readonly onError: (error: Error) => void;
 }
 
-export interface Environment {
+export interface TaskEnvironment {
   Bindings: { readonly incoming?: IncomingMessage };
 }
-type RouteContext = Context<Environment>;
+type RouteContext = Context<TaskEnvironment>;
 
 interface Visit {
   readonly c: RouteContext;
@@ -170,7 +170,7 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     };
 
   const page = '/tasks/:token';
-  const routes = new Hono<Environment>();
+  const routes = new Hono<TaskEnvironment>();
   routes.get(page, withTask(show));
   routes.get(`${page}/events`, withTask(events));
   routes.get(

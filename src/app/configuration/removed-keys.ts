@@ -6,7 +6,7 @@
 const passwords =
   'was removed: operators have no passwords any more. Take the key out. People log in at the OpenID provider of your organisation (operations.openidProvider), with their phone (oidcSubject), or by a link that `paraph users link <name>` prints';
 
-/** By the path of the key, in which `[]` stands for any place in a list. */
+/** What to do instead, by the path of the removed key. `[]` stands for any place in a list. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
   ['operations.users[].passwordHash', passwords],
   ['operations.logins.perNameAndAddress', passwords],
@@ -21,6 +21,6 @@ const removedKeys: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** @param path As in an error, with numbers in its brackets. */
+/** @param path The path of the key as errors spell it, with numbers in its brackets. */
 export const describeUnknownKey = (path: string): string =>
   removedKeys.get(path.replace(/\[\d+\]/g, '[]')) ?? 'unknown key';

@@ -145,9 +145,9 @@ const hasNoCredentials = (url: string): boolean => {
 const otp = section({
   gateway: z
     .discriminatedUnion('kind', [
-      z.strictObject({ kind: z.literal('outbox') }),
+      z.strictObject({ kind: z.literal('outbox').describe('Messages are kept for the operator.') }),
       z.strictObject({
-        kind: z.literal('webhook'),
+        kind: z.literal('webhook').describe('Messages are posted to an address.'),
         url: z
           .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
           .refine(hasNoCredentials, { error: 'must not hold a user name or password' })
@@ -159,6 +159,10 @@ const otp = section({
 });
 
 const configurationObject = z.strictObject({
+  $schema: z
+    .string()
+    .optional()
+    .describe('Where editors find the JSON Schema of this file. The service ignores it.'),
   sandbox: flag(
     false,
     'Accept any AP_ID and serve the test users. True when there is no configuration file.',
@@ -210,7 +214,7 @@ export const configurationSchema = configurationObject
     const problem = promptProblem(oidc, bounds);
     if (problem !== undefined) refuse(['oidc', problem[0]], problem[1]);
   })
-  .transform((values) => ({
+  .transform(({ $schema: _forEditors, ...values }) => ({
     ...values,
     oidc: {
       ...values.oidc,

@@ -8,15 +8,15 @@ export interface ShownJob {
   readonly data: object;
 }
 
-/** How the board shows the jobs of a queue of the part. */
+/** What the queue board needs to show the jobs of one queue of a part. */
 export interface BoardQueue {
   /** The page of a job in the console. Default: that of the transaction after which it is named. */
   pageOf?(id: string): string;
-  /** Default: as other jobs about a transaction. */
+  /** What is shown of a job. Default: what other jobs about a transaction show. */
   shown?(job: Job): ShownJob;
 }
 
-/** As the board's page reads it. */
+/** A job of a flow in the format that the page of the board reads. */
 export interface FlowNode {
   readonly id: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export interface Flow {
   readonly flowRoot: FlowNode | null;
 }
 
-/** With several shards the board has the number of the shard before the name of the queue. */
+/** What the board puts before a queue's name: the number of the shard, if there are several. */
 export const queuePrefix = (shards: readonly Shard[], index: number): string =>
   shards.length > 1 ? `${index}-` : '';
 

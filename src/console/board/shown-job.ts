@@ -63,7 +63,7 @@ const shownOther = (role: Role, { data }: Job): ShownJob => {
   return { name, data: { ...other, msisdn } };
 };
 
-/** The code and its name, or that it was no fault. The detail may quote a person. */
+/** The code and its name, or that it was not a fault. The detail may quote a person. */
 const shownReason = (role: Role, line: string): string => {
   const fault = parseFaultLine(line);
   if (fault === undefined) return 'not a fault';

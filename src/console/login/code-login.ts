@@ -36,7 +36,7 @@ export interface LoginProvider {
   readonly issuer: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
-  /** Where the request is pushed to. Without it, the browser carries the request. */
+  /** The address to which the request is pushed. Without it, the browser carries the request. */
   readonly parEndpoint: string | undefined;
   readonly issuerOptional: boolean;
   readonly jwks: JwksCache;
@@ -61,11 +61,11 @@ export type Finished =
   | { readonly ok: false; readonly problem: LoginProblem };
 
 export interface CodeLoginOptions {
-  /** Of the provider. Known before it can be reached. */
+  /** The provider's issuer. It is known before the provider can be reached. */
   readonly issuer: () => string;
   readonly clientId: string;
   readonly redirectUri: () => string;
-  /** @returns For a log why it cannot be reached. */
+  /** @returns The provider; or, as a text for the log, why it cannot be reached. */
   readonly provider: () => Promise<LoginProvider | string>;
   /** Members of the authorisation request beside those of every login. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -219,7 +219,7 @@ export const createCodeLogin = (options: CodeLoginOptions) => {
       }
     },
 
-    /** @param query Of the callback. */
+    /** @param query The query of the callback. */
     readReturned: (query: URLSearchParams, secrets: LoginSecrets): Returned => {
       const { state, issuerOptional } = secrets;
       const returned = readAuthorizationResponse(query, {

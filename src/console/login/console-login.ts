@@ -23,7 +23,7 @@ export interface ConsoleLoginOptions {
   readonly publicUrl: () => string;
   /** One of these is required. */
   readonly acrValues: readonly AcrValue[];
-  /** Of the sandbox: a number that signs by itself, offered on the provider's page. */
+  /** The number of the sandbox that signs by itself; offered on the provider's page. */
   readonly sampleNumber: string | undefined;
   readonly fetch: OwnFetch;
   readonly now: () => number;

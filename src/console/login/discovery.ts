@@ -48,7 +48,7 @@ export const createDiscovery = ({
       const member = z.core.toDotPath(parsed.error.issues[0]?.path ?? []);
       return `its discovery document is not usable${member === '' ? '' : `: ${member}`}`;
     }
-    // Otherwise somebody else's document would speak for this issuer.
+    // Otherwise the document of another party would count for this issuer.
     return parsed.data.issuer === issuer
       ? parsed.data
       : 'its discovery document is that of another issuer';
@@ -57,7 +57,7 @@ export const createDiscovery = ({
   const kept = createKeptFetch({ fetch: read, now, cooldownMs });
 
   return {
-    /** @returns For a log why there is none. Never rejects. */
+    /** @returns The document; or, as a text for the log, why there is none. Never rejects. */
     find: async (): Promise<Discovered | string> => {
       if (kept.isOlderThan(maxAgeMs)) await kept.refresh();
       return kept.value() ?? kept.failure() ?? 'it was not asked yet';

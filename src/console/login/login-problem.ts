@@ -24,7 +24,7 @@ export const loginProblems = [
 ] as const;
 export type LoginProblem = (typeof loginProblems)[number];
 
-/** By the stable codes in `error_description` (oauth/error-codes.ts). */
+/** The problems of a login, by the stable codes in `error_description` (oauth/error-codes.ts). */
 const problems: ReadonlyMap<string, LoginProblem> = new Map([
   ['auth_3010', 'cancelled'],
   ['auth_3060', 'activation'],

@@ -23,7 +23,7 @@ const problems: ReadonlyMap<string, LoginProblem> = new Map([
   ['temporarily_unavailable', 'away'],
 ]);
 
-/** As a form has it: the secret of a provider may hold any character. */
+/** Encodes a text like a form does: the secret of a provider may hold any character. */
 const encode = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
 
 const proofOf = (

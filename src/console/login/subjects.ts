@@ -7,7 +7,8 @@ import { chooseNumber } from '../../oauth/login-hint.ts';
 import { consoleSector } from '../../registry/console-client.ts';
 
 /**
- * @param msisdn As people write numbers, with the country code. @returns Undefined for no number.
+ * @param msisdn A number as people write it, with the country code.
+ * @returns Undefined for a text that is not a number.
  */
 export type SubjectOf = (msisdn: string) => string | undefined;
 
@@ -15,7 +16,7 @@ const anyNumber = { hints: [], manualInput: true } as const;
 
 /**
  * @param tenant  Id of the tenant at which users of the console log in.
- * @param ownerOf Of the key custody.
+ * @param ownerOf `ownerOf` of the key custody.
  */
 export const createSubjects = (
   serviceKey: Uint8Array,

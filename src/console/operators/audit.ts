@@ -91,9 +91,9 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'token'> {
 }
 
 export interface AuditFilter {
-  /** At or after, milliseconds since the epoch. */
+  /** The earliest time of an entry, milliseconds since the epoch. */
   readonly from?: number | undefined;
-  /** Before, milliseconds since the epoch. */
+  /** Entries must be earlier than this time, milliseconds since the epoch. */
   readonly to?: number | undefined;
   readonly who?: string | undefined;
   readonly action?: string | undefined;

@@ -51,7 +51,7 @@ interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
 
 /** Pause before a number is tried again that another transaction of a bulk is prompting. */
 const numberPauseMs = 500;
-/** The same for a number that has been prompted too often just now. */
+/** Pause before a number is tried again that was prompted too often just now. */
 const promptsPauseMs = 1000;
 /** The interval of look-ups of ends, and the number of transactions in one look-up. */
 const lookEveryMs = 250;

@@ -6,7 +6,7 @@
  * with it. It is found by its HMAC and the record is sealed, so none can be forged in Redis.
  *
  * `local` is not a user. Its version is a counter here: raising it ends all links and sessions of
- * `local`, and all sessions of people of an OpenID provider, who are no users either.
+ * `local`, and all sessions of people of an OpenID provider, who are not users either.
  *
  * A link that is made at Redis needs the address of the service, which only the service knows. The
  * API stores it when it listens, sealed, so that a forged address cannot lead the link elsewhere.

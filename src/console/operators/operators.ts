@@ -79,7 +79,7 @@ export const createOperators = (options: OperatorsOptions) => {
     /** Logins at an OpenID provider that are not finished. */
     pendingLogins: {
       ...createPendingLogins(common),
-      /** To be asked before a login starts. Counts with the other attempts of this address. */
+      /** Whether a login may start. It counts with the other attempts of this address. */
       mayBegin: (address: Source, way: LoginWay) => limits.tryFrom(address, way),
     },
 

@@ -1,5 +1,5 @@
 /**
- * People who log in at an OpenID provider of the operator's own organisation. They are no users
+ * People who log in at an OpenID provider of the operator's own organisation. They are not users
  * here: their name and role come from claims of the ID token, at each login.
  *
  * The name gets a prefix that no user can have, so `provider:olga` is never taken for the user

@@ -1,7 +1,8 @@
 /**
- * Decides which failed transactions each role may replay, by the fault of the transaction.
+ * Decides which failed transactions each role may replay, by the kind of their fault.
  *
- * never                 The request itself is wrong: a replay would end the same way.
+ * never                 The request itself is wrong, or the person has no device for it: a replay
+ *                       would end the same way.
  * operator              The person has not refused: silence, a device that was away, a block that
  *                       may have been lifted.
  * operator-with-reason  The person has refused. Another prompt needs a reason.
@@ -11,33 +12,30 @@
  * transaction of a workflow is not replayed either: the workflow has gone on, and asks again
  * itself.
  */
-import { type FaultCode, isFaultCode } from '../../../packages/protocol/src/fault.ts';
+import {
+  type FaultCode,
+  type FaultKind,
+  faultCodes,
+  faultTable,
+  isFaultCode,
+} from '../../../packages/protocol/src/fault.ts';
 import { isLogin } from '../../registry/login-ap-id.ts';
 import { includesRole, type Role } from './operator.ts';
 
 export type ReplayRule = 'never' | 'operator' | 'operator-with-reason' | 'admin';
 export type ReplayPolicy = Readonly<Record<FaultCode, ReplayRule>>;
 
-export const defaultReplayPolicy: ReplayPolicy = {
-  101: 'never',
-  102: 'never',
-  103: 'never',
-  104: 'never',
-  105: 'never',
-  107: 'never',
-  108: 'never',
-  109: 'never',
-  208: 'operator',
-  209: 'operator',
-  401: 'operator-with-reason',
-  402: 'operator',
-  403: 'operator',
-  404: 'operator',
-  406: 'operator',
-  422: 'operator',
-  450: 'operator',
-  900: 'operator',
+const byKind: Readonly<Record<FaultKind, ReplayRule>> = {
+  request: 'never',
+  method: 'never',
+  refusal: 'operator-with-reason',
+  person: 'operator',
+  service: 'operator',
 };
+
+export const defaultReplayPolicy = Object.fromEntries(
+  faultCodes.map((code) => [code, byKind[faultTable[code].kind]]),
+) as ReplayPolicy;
 
 /** @param changes The configuration `operations.replay.policy`. */
 export const replayPolicy = (

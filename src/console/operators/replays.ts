@@ -38,7 +38,7 @@ type OneReplay =
 export type BulkKind = NonNullable<BulkOrder['kind']>;
 
 /** A filter of failed transactions, or of open ones for a cancel. It does not name the state. */
-export type ReplayFilter = Omit<HistoryFilter, 'states'> & {
+export type ReplayFilter = Omit<HistoryFilter, 'state'> & {
   /** Leaves out transactions with this number of attempts or more. */
   readonly maxAttempts?: number | undefined;
 };
@@ -116,10 +116,10 @@ export const createReplays = (options: ReplaysOptions) => {
       return;
     }
     const { maxAttempts: _, ...filter } = selection.filter;
-    const states = statesOf[selection.kind ?? 'replay'];
+    const state = statesOf[selection.kind ?? 'replay'];
     let cursor: string | undefined;
     do {
-      const page = await history.search({ ...filter, states }, { limit: pageRows, cursor });
+      const page = await history.search({ ...filter, state }, { limit: pageRows, cursor });
       yield page?.rows ?? [];
       cursor = page?.cursor;
     } while (cursor !== undefined);

@@ -33,7 +33,7 @@ const ownSections = [
   ['users', '/admin/users', 'Users', 'admin', 'People'],
 ] as const satisfies readonly Section[];
 
-/** At most five, so that they fit one row. */
+/** The groups of the navigation: at most five, so that they fit one row. */
 const groups = [
   'Overview',
   'Transactions',

@@ -6,7 +6,7 @@ import { namesIn } from '../../../packages/engine/src/record.ts';
 import { type Html, nothing } from './markup.ts';
 import { chartSvg, drawRegions, type Path, readRegions, wayOf } from './statechart.ts';
 
-/** Of a chart and of each state in it, by its path: what was entered, and from where. */
+/** What an instance has passed in one chart or nested state: the states entered, and from where. */
 interface Passed {
   readonly visited: Set<string>;
   readonly ways: Path['ways'] &
@@ -20,7 +20,7 @@ const keyOf = (names: readonly string[]): string => names.map(encodeURIComponent
 /**
  * The way that one chart has taken, from the journal of its instance.
  *
- * @param path Of the child; empty for the instance itself.
+ * @param path The path of the child chart; empty for the instance itself.
  */
 export const trailOf = (
   machine: AnyStateMachine,
@@ -110,7 +110,7 @@ export const hasGuards = ({ root }: AnyStateMachine): boolean =>
 /**
  * Any machine, in its whole depth, with its current state marked.
  *
- * @param trail Of {@link trailOf}: marked, too.
+ * @param trail The result of {@link trailOf}; its states and arrows are marked, too.
  * @param guards Whether labels name the conditions of transitions.
  */
 export const machineSvg = (

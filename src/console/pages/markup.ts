@@ -11,7 +11,8 @@ export const breakable = (text: string): Html =>
   html`${text.split(/(?<=_)/).map((word) => html`${word}<wbr>`)}`;
 
 /**
- * A time in UTC, like in logs; empty for a value that is no time, because others write jobs, too.
+ * A time in UTC, like in logs; empty for a value that is not a time, because others write jobs,
+ * too.
  */
 const iso = (at: number): string => {
   const date = new Date(at);

@@ -104,7 +104,7 @@ export const enteredPage = ({
     main: html`<div class="card"><h1>You are in, ${name}</h1><p><a class="button" href="${next}">To the console</a></p></div>`,
   });
 
-/** The page for a person who has logged in with a phone, but is no user. */
+/** The page for a person who has logged in with a phone, but is not a user. */
 export const strangerPage = ({ subject }: { readonly subject: string }): string =>
   layOut({
     title: 'No user of this console',

@@ -18,16 +18,16 @@ export interface Size {
 
 export const box = { width: 112, height: 44 } as const;
 export const lineHeight = 13;
-/** At its usual scale this fits a window of 1280 pixels. */
+/** The width of a chart that fits a window of 1280 pixels at its usual scale. */
 const pageWidth = 1240;
 const margin = 12;
-/** Between a line and its label. */
+/** The distance between a line and its label. */
 const beside = 6;
 
-/** Of bold text of 11 and 14 pixels; most fonts are narrower. */
+/** Widths in pixels of bold text of 11 and 14 pixels. Most fonts are narrower. */
 const labelWidth = (text: string): number => 6.6 * text.length;
 const nameWidth = (text: string): number => 8.6 * text.length + 2 * margin;
-/** Between the arrows at one side of a state, where there are not too many. */
+/** The distance between arrows at one side of a state, if there are not too many. */
 const portWidth = 14;
 const maxPorts = 12;
 
@@ -158,7 +158,7 @@ const known = new Map<string, ReturnType<typeof layOutOnPage>>();
 const maxKnown = 100;
 
 /**
- * @param sizeOf Of a state with a chart inside of it. Default: room for the name.
+ * @param sizeOf The size of a state that contains a chart. Default: room for the name.
  * @param linesOf The label of an arrow, line by line.
  */
 export const layOutChart = (

@@ -47,7 +47,7 @@ const bandsOf = (blocks: readonly Block[], ways: readonly Way[]) => {
   return (along: number): number => halves.get(Math.round(along)) ?? 0;
 };
 
-/** Where arrows touch the sides of states: beside each other, in the order of where they lead. */
+/** Places arrows side by side at the sides of states, in the order of the states they lead to. */
 const portsOf = (ways: readonly Way[]) => {
   interface Port {
     readonly way: Way;
@@ -91,7 +91,7 @@ export const drawLines = <Given extends Way>(
     const [out, into] = [portAt(way, 'from'), portAt(way, 'to')];
     const end = to.along - (sign * to.height) / 2;
     const back = (length: number): number => end - sign * length;
-    /** Where the line enters each band, and where it leaves it. */
+    /** The bands that the line crosses, each with the points where it enters and leaves. */
     const straights: readonly (readonly [across: number, enter: number, leave: number])[] = [
       [out, from.along + (sign * from.height) / 2, from.along + sign * halfAt(from.along)],
       ...between.map(

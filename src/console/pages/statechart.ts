@@ -37,7 +37,7 @@ export interface Statechart {
 export const wayOf = (from: string, to: string, isExpiry: boolean): string =>
   `${from} ${to}${isExpiry ? ' expired' : ''}`;
 
-/** Of any machine. */
+/** A state node of any machine. */
 type Node = AnyStateMachine['root'];
 
 /** The name of the delay, of the activity or of the event. */
@@ -141,12 +141,13 @@ export interface Path {
   /** Attempts that took a way, and the faults that they ended with; none where a chart has none. */
   readonly ways: ReadonlyMap<string, Taken>;
   readonly here: string | undefined;
-  /** In the chart inside a state. `title`: of its region. */
+  /** The path in the chart inside a state; `title` is the title of its region. */
   readonly inner?: (state: string, title?: string) => Path;
 }
 
 /**
- * @param timeoutMs Of each attempt, where it is known. A device can end one with the same faults.
+ * @param timeoutMs The timeout of each attempt, where it is known: it tells an expired attempt from
+ *   one that a device has ended with the same fault.
  */
 export const pathOf = (history: readonly Visit[], timeoutMs?: number): Path => {
   const ways = new Map<string, Taken>();

@@ -52,7 +52,7 @@ const dayOf = (at: number): string => fullTime(at).slice(0, 10);
 const row = ({ id, name, label, createdAt, expiresAt }: TokenView, csrf: Html): Html =>
   html`<tr role="row"><th scope="row" role="rowheader" class="first"><strong>${label}</strong></th><td role="cell">${name}</td><td role="cell" class="nowrap" data-label="made">${timeOf(createdAt, dayOf(createdAt))}</td><td role="cell" class="nowrap" data-label="until">${timeOf(expiresAt, dayOf(expiresAt))}</td><td role="cell" class="nowrap end"><form method="post" action="/admin/tokens/${encodeURIComponent(id)}/revoke">${csrf}<button type="submit" class="plain small danger" aria-label="End the token ${label} of ${name}">End it …</button></form></td></tr>`;
 
-/** The text without owners: `local` and people of an OpenID provider are no users. */
+/** The text without owners: `local` and people of an OpenID provider are not users. */
 const noOwner = (role: Role): Html =>
   includesRole(role, 'admin')
     ? html`<p>A token acts for a user, and there are no users yet.</p>`

@@ -1,14 +1,13 @@
 /** The list of transactions with its filter. */
 import { html } from 'hono/html';
-import { faultCodes, faultTable } from '../../../packages/protocol/src/fault.ts';
-import { profileNames } from '../../../packages/protocol/src/requests.ts';
+import { transactionFields } from '../../transactions/history/filter.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { maxExported } from '../export.ts';
-import { type ReadFilter, states } from '../filter.ts';
+import type { ReadFilter } from '../filter.ts';
 import { includesRole } from '../operators/operator.ts';
 import type { BulkKind } from '../operators/replays.ts';
-import { type ShownRow, seesPeople } from '../redaction.ts';
-import { createFields, filterForm, listOf } from './filter-form.ts';
+import type { ShownRow } from '../redaction.ts';
+import { filterFormOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
@@ -42,38 +41,14 @@ export interface TransactionsModel {
   readonly notice: Notice | undefined;
 }
 
-const stateChoices = [['open', 'open (submitted or pending)'] as const, ...states];
-const faultChoices = faultCodes.map(
-  (code) => [String(code), `${code} ${faultTable[code].reason}`] as const,
-);
-
-const filter = ({ session, read, apIds, numbers }: TransactionsModel): Html => {
-  const { form } = read;
-  const { input, select, time, zone } = createFields(read, session.view.times);
-  const rare = (['profile', 'attemptsAtMost', 'from', 'to'] as const).some(
-    (name) => form[name] !== undefined,
-  );
-  return filterForm(
+const filter = ({ session, read, apIds, numbers }: TransactionsModel): Html =>
+  filterFormOf(
     { path: '/admin/transactions', label: 'Transactions' },
-    form,
-    html`${select('state', 'State', stateChoices)}
-${select('fault', 'Fault', faultChoices)}
-${input('apId', 'Application', html` list="apIds"`)}
-${
-  seesPeople(session.operator.role) || form.msisdn !== undefined
-    ? html`${input('msisdn', 'Number', html` inputmode="tel" list="numbers"`)}${listOf('numbers', numbers)}`
-    : nothing
-}
-${input('text', 'Part of an id')}
-${listOf('apIds', apIds)}`,
-    html`<details id="more"${rare ? html` open` : ''}><summary>Profile, attempts, time</summary><div class="fields">
-${select('profile', 'Profile', profileNames)}
-${input('attemptsAtMost', 'Attempts at most', html` type="number" min="1" max="999"`)}
-${zone()}${time('from', 'Submitted from')}
-${time('to', 'until')}
-</div></details>`,
+    transactionFields,
+    read,
+    session,
+    { suggested: { apId: apIds, msisdn: numbers } },
   );
-};
 
 const cut = (text: string): Html => html`<span class="cut" title="${text}">${text}</span>`;
 

@@ -5,12 +5,12 @@ import type { OperationNode } from './nodes.ts';
 export interface DescribedPart {
   readonly tag: {
     readonly name: string;
-    /** As its heading in the reference. */
+    /** The heading of the part in the reference. */
     readonly 'x-displayName': string;
     readonly description: string;
   };
-  /** By path and method. */
+  /** The operations of the part, by path and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
-  /** Those with a name become components. */
+  /** The schemas of the part. Those with a name become components. */
   readonly schemas: readonly z.ZodType[];
 }

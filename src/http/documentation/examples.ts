@@ -36,7 +36,7 @@ export interface OperationExamples {
   readonly faults: Examples;
 }
 
-/** Of the form that this service gives. */
+/** An id in the format that this service gives. */
 const msspTransId = 'H00a7Kq2VbX9mRt5LwZc';
 
 const plainText = (text: string) => ({ MimeType: 'text/plain', Encoding: 'UTF-8', Data: text });
@@ -148,7 +148,7 @@ const requestsUnder = (rules: ProtocolRules) => {
 };
 
 const atOnceMs = 34;
-/** How long it takes to find the phone, read and enter a PIN. */
+/** The time that a person takes to find the phone, read, and enter a PIN. */
 const thinkingMs = 12_481;
 
 const after = ({ instant }: Caller, delayMs: number): number => Date.parse(instant) + delayMs;

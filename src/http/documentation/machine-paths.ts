@@ -171,6 +171,17 @@ export const machinePaths: Readonly<Record<string, Readonly<Record<string, Opera
   '/openapi.json': get('openapi', 'description', 'This document', {
     200: { description: 'OpenAPI 3.1.', ...body({ type: 'object' }) },
   }),
+  '/configuration.schema.json': get(
+    'configuration',
+    'description',
+    'The JSON Schema of the configuration file, for editors',
+    {
+      200: {
+        description: 'JSON Schema, draft 7.',
+        ...body({ type: 'object' }, undefined, 'application/schema+json'),
+      },
+    },
+  ),
   '/oidc/.well-known/openid-configuration': get(
     'discovery',
     'login',

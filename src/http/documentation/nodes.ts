@@ -20,7 +20,7 @@ export interface SchemaNode {
 }
 
 interface Body {
-  /** By media type. */
+  /** The content, by media type. */
   readonly content: Readonly<
     Record<string, { readonly schema: SchemaNode; readonly examples?: Examples }>
   >;
@@ -48,7 +48,7 @@ export interface OperationNode {
   >;
 }
 
-/** Where the schemas of a document lie, by their names. */
+/** The path in a document under which its schemas are, by their names. */
 export const schemaPath = '#/components/schemas/';
 
 export const ref = (schema: z.ZodType): SchemaNode => ({

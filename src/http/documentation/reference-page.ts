@@ -48,7 +48,7 @@ body{font:1rem/1.6 var(--text)}
 
 /**
  * @param script Address of Scalar's script.
- * @param nonce Of the style elements: the page's own and those that the script adds.
+ * @param nonce The nonce of style elements: the page's own and those that the script adds.
  */
 export const referencePage = (script: string, nonce: string): Html =>
   html`<!doctype html>

@@ -21,7 +21,7 @@ export interface ReferenceScript {
   /** Changes with the content. */
   readonly tag: string;
   readonly compressed: Uint8Array<ArrayBuffer>;
-  /** For clients that take no gzip. */
+  /** The script without compression, for clients that do not accept gzip. */
   readonly plain: () => Uint8Array<ArrayBuffer>;
 }
 

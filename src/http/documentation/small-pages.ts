@@ -5,10 +5,10 @@ import { type Html, layOut } from './markup.ts';
 /** A page of a part with which people begin. */
 export interface Entrance {
   readonly path: string;
-  /** Beside it on the page at `/`. */
+  /** The name beside the link on the page at `/`. */
   readonly name: string;
   readonly what: string;
-  /** Before it in the greeting of a start: what one does there. */
+  /** The words before the address in the greeting of a start: what people do there. */
   readonly greeting: string;
 }
 

@@ -13,7 +13,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isLoopbackAddress, isLoopbackHost } from '../../../packages/protocol/src/loopback.ts';
 import { kindOfAddress } from './addresses.ts';
 
-/** As `dns.lookup` with `all: true`. */
+/** Finds the addresses of a host name. Its form is that of `dns.lookup` with `all: true`. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
@@ -23,7 +23,7 @@ export type Resolve = (
 export interface PostOptions {
   /** Host names, as URLs spell them, whose internal addresses are allowed. */
   readonly allowedHosts: readonly string[];
-  /** Also allows this machine, without TLS too. */
+  /** Whether this machine is allowed, too, even without TLS. */
   readonly sandbox: boolean;
   readonly now: () => number;
   readonly timeoutMs?: number;
@@ -108,7 +108,7 @@ const bodyOf = (
   ...(isTooLong ? { rest: 'too-long' } : !complete && { rest: 'cut-off' }),
 });
 
-/** Without the brackets of an IPv6 address and the dot of an absolute name. */
+/** The host name without the brackets of an IPv6 address and the dot of an absolute name. */
 const plainHost = (hostname: string): string =>
   hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 
@@ -225,7 +225,7 @@ export const createPost = (options: PostOptions): Post => {
   };
 };
 
-/** To addresses of the configuration, and to those that applications write. */
+/** Makes a {@link Post} to addresses of the configuration, and one to those of applications. */
 export const createPosts = (
   options: PostOptions,
 ): { readonly post: Post; readonly postOutside: Post } => ({

@@ -1,6 +1,6 @@
 /**
  * What tells applications how their workflows go on. A part brings it (`openTellers` in
- * src/part/part.ts); where none does, nobody is told.
+ * src/part/part.ts); without such a part, applications are not told.
  */
 import type { PostResult } from './post.ts';
 
@@ -10,7 +10,7 @@ import type { PostResult } from './post.ts';
  */
 export interface WorkflowMessage {
   readonly apId: string;
-  /** Of a chart of one's own: its name. */
+  /** The name of the application's own chart; undefined for a signature process. */
   readonly workflow?: string | undefined;
   /** `told`: the definition of the process names the address that hears of its failure. */
   readonly what:
@@ -18,26 +18,26 @@ export interface WorkflowMessage {
     | ('step' | 'revoked' | 'end' | 'told');
   readonly title?: string | undefined;
   readonly step?: string | undefined;
-  /** Of the signer in the step, and the name of that person. */
+  /** The key of the signer in the step; `name` is the name of that person. */
   readonly key?: string | undefined;
   readonly name?: string | undefined;
-  /** Whose page the message links to. The link itself is made when the message is sent. */
+  /** The signer to whose page the message links. The link is made when the message is sent. */
   readonly signer?: { readonly instance: string; readonly linkVersion: number } | undefined;
-  /** Of the step, or of the instance. */
+  /** The state of the step, or of the instance. */
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
   readonly code?: number | undefined;
-  /** Where it is posted to. Default: where callbacks of the application are. */
+  /** The address of the receiver. Default: that of the application's callbacks. */
   readonly url?: string | undefined;
 }
 
-/** Posts what an application is told by a chart. Never rejects because of the receiver. */
+/** Posts a chart's message to its application. Never rejects because of the receiver. */
 export type CallWebhook = (
   call: {
     readonly apId: string;
-    /** The same at each try. */
+    /** The id of the message, the same at each try. */
     readonly id: string;
-    /** Undefined: where callbacks of the application go. */
+    /** The address of the receiver; undefined is that of the application's callbacks. */
     readonly url: string | undefined;
     /** JSON. */
     readonly body: string;

@@ -16,25 +16,25 @@ export interface PageFrame {
   /** Name and look of the service, as people know it. */
   readonly tenantName: string;
   readonly branding: Branding;
-  /** Where the files of the pages are, without a slash at its end: `/oidc`. */
+  /** The path of the pages' files, without a slash at its end: `/oidc`. */
   readonly path: string;
-  /** Who asks the person for something. */
+  /** The name of the party that asks the person for something. */
   readonly clientName?: string;
 }
 
-/** Without an icon browsers ask for `/favicon.ico`. */
+/** The icon of the pages. Without one, browsers ask for `/favicon.ico`. */
 const icon = ({ color }: Branding): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect width="48" height="48" rx="10" fill="${plainColour(color)}"/><path d="M19 9h10a3 3 0 0 1 3 3v24a3 3 0 0 1-3 3H19a3 3 0 0 1-3-3V12a3 3 0 0 1 3-3zM22.5 34h3" fill="none" stroke="${inkOn(color)}" stroke-width="3" stroke-linecap="round"/></svg>`;
 
 const yearSeconds = 31_536_000;
 
-export interface Asked {
-  /** Without the question mark. */
+export interface AskedAsset {
+  /** The query of the address, without the question mark. */
   readonly query: string;
   readonly ifNoneMatch: string | undefined;
 }
 
-export const askedIn = ({ req }: Context): Asked => ({
+export const askedIn = ({ req }: Context): AskedAsset => ({
   query: new URL(req.url).search.slice(1),
   ifNoneMatch: req.header('if-none-match'),
 });
@@ -50,7 +50,7 @@ export const createAssets = (
   return {
     /** `login.css?v=…` */
     versioned: (name: string): string => `${name}?v=${assets.get(name)?.version}`,
-    serve: (name: string, { query, ifNoneMatch }: Asked): Response | undefined => {
+    serve: (name: string, { query, ifNoneMatch }: AskedAsset): Response | undefined => {
       const asset = assets.get(name);
       if (asset === undefined) return undefined;
       const { type, content, version } = asset;
@@ -92,5 +92,8 @@ export const assetAddress = (
   name: 'login.css' | 'login.js' | 'icon.svg' | 'logo.svg',
 ): string => `${path}/assets/${assetsOf(branding).versioned(name)}`;
 
-export const serveAsset = (name: string, branding: Branding, asked: Asked): Response | undefined =>
-  assetsOf(branding).serve(name, asked);
+export const serveAsset = (
+  name: string,
+  branding: Branding,
+  asked: AskedAsset,
+): Response | undefined => assetsOf(branding).serve(name, asked);

@@ -30,7 +30,7 @@ const luminance = ([red, green, blue]: Channels): number =>
 /** A colour that is safe in a style sheet, whatever the text was. */
 export const plainColour = (hex: string): string => hexOf(channelsOf(hex));
 
-/** From 1, the same, to 21, black on white. */
+/** The contrast of two colours: from 1 (the same colour) to 21 (black on white). */
 export const contrast = (one: string, other: string): number => {
   const a = luminance(channelsOf(one));
   const b = luminance(channelsOf(other));
@@ -47,7 +47,7 @@ const mix = (from: Channels, to: Channels, share: number): Channels => [
 export const inkOn = (background: string): '#000000' | '#ffffff' =>
   contrast(background, '#ffffff') >= contrast(background, '#000000') ? '#ffffff' : '#000000';
 
-/** For a pressed button: further away from its text, so never harder to read. */
+/** The colour of a pressed button: further from that of its text, so never harder to read. */
 export const pressed = (background: string): string =>
   hexOf(mix(channelsOf(background), inkOn(background) === '#ffffff' ? black : white, 0.18));
 

@@ -44,7 +44,7 @@ export const createEventStreams = ({
 }: {
   /** Ends all of them, and lets no new one begin. */
   readonly stopping: AbortSignal;
-  /** For one reader. */
+  /** The most streams that one reader may have open. */
   readonly maxOfOne: number;
   readonly maxInAll?: number;
   readonly onError: (error: Error) => void;

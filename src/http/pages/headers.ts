@@ -31,7 +31,7 @@ export const answerPage = answerAs('text/html;charset=UTF-8');
 
 const answerText = answerAs('application/json;charset=UTF-8');
 
-/** For the script of a page. */
+/** Answers the script of a page with JSON. */
 export const answerJson = (data: object, status?: number, headers?: Headers): Response =>
   answerText(JSON.stringify(data), status, headers);
 

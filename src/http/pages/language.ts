@@ -1,4 +1,4 @@
-/** Which of our languages a person reads. */
+/** Chooses the language of a page by the languages that a person reads. */
 import { type PageLanguage, pageLanguages } from './languages.ts';
 
 const fallback: PageLanguage = 'en';

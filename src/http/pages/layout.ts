@@ -7,7 +7,7 @@ import { assetAddress, type PageFrame } from './assets.ts';
 import { type Html, icons } from './markup.ts';
 import { sharedWords } from './words.ts';
 
-/** With what the head of every page begins, of the console too. */
+/** The first elements in the head of every page, also of the console. */
 export const headStart = html`<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -19,7 +19,7 @@ export interface PageParts {
   /** The title of the window says so too. */
   readonly hasError?: boolean;
   readonly head?: Html;
-  /** In the footer; without it, that PINs are never entered on a website. */
+  /** The text of the footer. Default: that PINs are never entered on a website. */
   readonly safety?: string | undefined;
   readonly main: Html;
 }

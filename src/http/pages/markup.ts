@@ -8,7 +8,7 @@ export interface FormTarget {
   readonly csrf: string;
 }
 
-/** In the colour of the text; a title beside it says the same in words. */
+/** An icon in the colour of the text. A title beside it must say the same in words. */
 const icon = (name: string, lines: Html): Html =>
   html`<svg class="icon ${name}" viewBox="0 0 48 48" width="48" height="48" fill="none" stroke="currentColor" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${lines}</svg>`;
 

@@ -19,7 +19,7 @@ export type Body =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly reason: BodyError };
 
-/** How much of a refused body is still read, and for how long. */
+/** The most bytes, and the longest time, that a refused body is still read for. */
 const discardedBytes = 8 * 1024 * 1024;
 const discardMs = 1000;
 
@@ -117,7 +117,7 @@ export const readBody = (
   return readAnnounced(incoming, timeoutMs);
 };
 
-/** As clients write it. ASCII is a part of it. */
+/** The names that clients use for UTF-8. ASCII is among them, because it is a subset. */
 const utf8Names: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 const compressions: ReadonlySet<string> = new Set([

@@ -6,7 +6,7 @@ import { contrast, inkOn, minContrast, plainColour, pressed, readableOn } from '
 
 /** The look of a service, as people know it. */
 export interface Branding {
-  /** Of buttons and links: `#rrggbb`. */
+  /** The colour of buttons and links, `#rrggbb`. */
   readonly color: string;
   /** Text of an SVG file without scripts and references. */
   readonly logoSvg?: string | undefined;
@@ -49,7 +49,7 @@ const minPresence = 2;
  */
 export const tenantColours = (scheme: Scheme, color: string) => {
   const isDark = inkOn(scheme.card) === '#ffffff';
-  /** Of links and of the edges of buttons, on every background. */
+  /** The colour of links and of the edges of buttons; readable on every background. */
   const accent = readableOn(
     color,
     [scheme.paper, scheme.card, scheme.tint],

@@ -32,7 +32,7 @@ const common: Schemes = {
   },
 };
 
-/** For documents that show JSON. */
+/** The colours of JSON in documents. */
 export const codeColours: Schemes = {
   light: { name: '#1d4f91', string: '#2a6238', literal: '#8a4b08' },
   dark: { name: '#8fbaf3', string: '#9fd3a8', literal: '#e7b173' },
@@ -88,5 +88,5 @@ const stroke = (colour: string): string =>
 
 export const flourish = `<svg class="flourish" viewBox="0 0 64 32" aria-hidden="true" focusable="false">${stroke('currentColor')}</svg>`;
 
-/** For the tab; visible on light and on dark. */
+/** The icon of the browser's tab; visible on light and on dark. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="2 -2 32 32">${stroke('#4a7fc6')}</svg>`;

@@ -1,6 +1,6 @@
 /**
  * The part of a page that waits for the phone. With script the page learns of news at once;
- * without, it reloads every few seconds. The clock is no live region: a screen reader says once
+ * without, it reloads every few seconds. The clock is not a live region: a screen reader says once
  * that time is nearly over.
  */
 import { html } from 'hono/html';

@@ -6,10 +6,10 @@ import type { PageLanguage } from './languages.ts';
 const en = {
   safety: 'Enter your PIN on your phone only, never on a website.',
   reference: 'Reference for support',
-  /** Before the title of a page with a form error. */
+  /** Stands before the title of a page with a form error. */
   error: 'Error',
   problemTitle: 'That did not work',
-  /** While the phone is asked. */
+  /** Shown while the phone is asked. */
   status: 'Waiting for your confirmation',
   timeLeft: 'Time left:',
   /** Read out once, for people who cannot see the clock. */

@@ -22,7 +22,7 @@ export interface Submission {
 
 export type Action = (submission: Submission) => Promise<FormError | undefined>;
 
-/** By the names of their forms. */
+/** The actions of the login's page, by the names of their forms. */
 export const createActions = (
   beginning: Beginning,
   codeKey: Uint8Array,
@@ -83,7 +83,7 @@ export const createActions = (
     code: async ({ visit, round, field }) => {
       const typed = field('code');
       const asked = guessable(progressOf(await visit.facts.read(visit.uid)), round);
-      // An empty field is no guess.
+      // An empty field is not a guess.
       if (asked === undefined || typed.trim() === '') return undefined;
       // Limits all logins of the number: each has a few tries, but anyone can begin many.
       const retryAfter = await limits.guessWait(asked.msisdn);

@@ -14,9 +14,9 @@ import type { NumberError } from '../pages/views.ts';
 import { type Attempt, isCurrent, type LoginFact, progressOf } from './facts.ts';
 import type { BegunVisit } from './visit.ts';
 
-/** Prompts and texts of one login. */
+/** The most prompts and texts of one login. */
 export const maxPrompts = 5;
-/** How long another process may take to start an attempt that it has stored. */
+/** The time that another process may take to start an attempt that it has stored. */
 export const startTimeoutMs = 3000;
 
 /** An error for the number page. Without one the browser goes to the page of the moment. */
@@ -168,7 +168,7 @@ export type Beginning = ReturnType<typeof createBeginning>;
  * clear (threat model B1).
  */
 export const maxGuesses = 3;
-/** From the request for the text. */
+/** The life of a one-time password, from the request for the text. */
 export const codeLifeMs = 300_000;
 
 const digits = 6;
@@ -178,6 +178,6 @@ export const codeFor = (key: Uint8Array, reference: string): string =>
     createHmac('sha256', key).update(`code ${reference}`).digest().readUIntBE(0, 6) % 10 ** digits,
   ).padStart(digits, '0');
 
-/** In constant time. Spaces between digits are allowed. */
+/** Compares a typed password in constant time. Spaces between digits are allowed. */
 export const isCode = (key: Uint8Array, reference: string, typed: string): boolean =>
   isEqual(typed.replaceAll(/\s/g, ''), codeFor(key, reference));

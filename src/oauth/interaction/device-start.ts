@@ -31,7 +31,7 @@ export interface ShownLogin {
 export interface DeviceStart {
   /** What a QR code says now: an address that the device opens. */
   forQr(login: ShownLogin): string;
-  /** Where the browser of the page goes, and the value of a `Set-Cookie` for it. */
+  /** The address to which the browser of the page goes, and the value of its `Set-Cookie`. */
   forDevice(login: ShownLogin): { readonly link: string; readonly cookie: string };
 }
 
@@ -76,7 +76,7 @@ export const createJoin =
     if (visit === undefined || visit.client.phoneStart === 'off') return { kind: 'unknown' };
     const { uid, offer, facts } = visit;
     if (!isCurrent(progressOf(await facts.read(uid)), round)) return { kind: 'unknown' };
-    // A test number, too: somebody has made it their own.
+    // Also for a test number: a person has enrolled a phone for it.
     if (!offer.manualInput && !offer.hints.some((hint) => hint.msisdn === msisdn))
       return { kind: 'number' };
     const phone = { start, certificateHash };

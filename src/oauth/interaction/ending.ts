@@ -15,7 +15,7 @@ import { type Attempt, type Ending, type Progress, progressOf } from './facts.ts
 import type { Standing } from './standing.ts';
 import { handleOf, type Interaction, type Visit } from './visit.ts';
 
-/** How long one tab has the way to itself. */
+/** Seconds in which only the tab that came first may complete a login. */
 const aheadSeconds = 3;
 const timeoutMs = 5000;
 const lookEveryMs = 150;

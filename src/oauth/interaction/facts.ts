@@ -91,7 +91,7 @@ export const createLoginFacts = (store: SealedStore) => {
     readAhead: (uid: string): void => {
       const begun = fetch(uid);
       early.set(uid, begun);
-      // The error is for whoever reads.
+      // The reader gets the error.
       begun.catch(() => undefined);
     },
     /**
@@ -136,8 +136,8 @@ export interface Attempt extends Omit<Extract<LoginFact, { kind: 'begun' }>, 'ki
 
 export interface Progress {
   /**
-   * How often the person has asked for a prompt. Forms carry it, so that a second click or an old
-   * page cannot ask again.
+   * The number of times that the person has asked for a prompt. Forms carry it, so that a second
+   * click or an old page cannot ask again.
    */
   readonly round: number;
   readonly prompts: number;

@@ -19,7 +19,7 @@ import { createChangeStreams } from '../../http/pages/change-streams.ts';
 import { readPageForm } from '../../http/pages/form.ts';
 import { answerJson, answerPage, goTo, pageHeaders } from '../../http/pages/headers.ts';
 import { chooseLanguage } from '../../http/pages/language.ts';
-import type { Environment, OauthDeps } from '../deps.ts';
+import type { OauthDeps, OauthEnvironment } from '../deps.ts';
 import { newTrace } from '../error-codes.ts';
 import { loginPage } from '../pages/login-page.ts';
 import { frameFor, noticePage } from '../pages/page.ts';
@@ -60,7 +60,7 @@ const roundOfForm = (key: Uint8Array, uid: string, token: string): number | unde
   return isEqual(Buffer.from(mac, 'base64url'), right) ? Number(round) : undefined;
 };
 
-type RouteContext = Context<Environment>;
+type RouteContext = Context<OauthEnvironment>;
 
 export interface InteractionOptions
   extends Omit<OauthDeps, 'checkSecret' | 'subscribers' | 'extensions'> {
@@ -83,7 +83,7 @@ const closedStatuses = { done: 200, 'login-expired': 404, 'cookie-missing': 400 
 
 export const createInteractionRoutes = (
   options: InteractionOptions,
-): { readonly routes: Hono<Environment>; readonly join: JoinLogin } => {
+): { readonly routes: Hono<OauthEnvironment>; readonly join: JoinLogin } => {
   const { tenants, logins, settings, isTestNumber, addressOf, now, log, csrfKey, stopping } =
     options;
   const codeKey = createHmac('sha256', csrfKey).update('one-time passwords').digest();
@@ -266,7 +266,7 @@ export const createInteractionRoutes = (
       }
     };
 
-  const routes = new Hono<Environment>();
+  const routes = new Hono<OauthEnvironment>();
   for (const base of ['/oidc', '/oidc/t/:tenant']) {
     const page = `${base}/interaction/:uid`;
     routes.get(page, withVisit(showPage));

@@ -1,4 +1,4 @@
-/** From the state of a login to what the page shows. Pure. */
+/** Computes what the page shows from the state of a login. Pure. */
 
 import type { FormTarget } from '../../http/pages/markup.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
@@ -16,7 +16,7 @@ export interface ViewContext {
   readonly progress: Progress;
   readonly now: number;
   readonly promptSeconds: number;
-  /** For what the person has just sent. */
+  /** The error in the form that the person has just sent. */
   readonly formError: FormError | undefined;
   /** Whether a device may begin the login (device-start.ts). */
   readonly phoneStart: OauthClient['phoneStart'];

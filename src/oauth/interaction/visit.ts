@@ -23,7 +23,7 @@ export interface BegunVisit {
   readonly tenant: Tenant;
   readonly client: OauthClient;
   readonly uid: string;
-  /** Of the login's page, without a slash at its end. */
+  /** The path of the login's page, without a slash at its end. */
   readonly pagePath: string;
   readonly language: PageLanguage;
   readonly acrValues: readonly AcrValue[];

@@ -22,7 +22,7 @@ import type { Words } from './words-en.ts';
 
 type NumberView = ViewOf<'number'>;
 
-/** With other errors the field is right as it is. */
+/** Whether the number that was entered is wrong. With other errors it can stay as it is. */
 const isFieldProblem = (problem: NumberError | undefined): boolean =>
   problem === 'missing' || problem === 'malformed' || problem === 'not-listed';
 
@@ -69,13 +69,13 @@ const confirmed = (words: Words, msisdn: string): Html =>
   html`<dl class="known"><dt>${words.number.confirm}</dt><dd>${readableNumber(msisdn)}</dd></dl>
 <input type="hidden" name="msisdn" value="+${digitsOf(msisdn)}">`;
 
-interface Asked {
+interface AskedNumber {
   readonly forms: Html;
-  /** Where the link of the error leads. */
+  /** The id of the field to which the link of the error leads. */
   readonly fieldId: string | undefined;
 }
 
-const ask = (view: NumberView, words: Words, error: string | undefined): Asked => {
+const ask = (view: NumberView, words: Words, error: string | undefined): AskedNumber => {
   const { hints, manualInput, entered } = view;
   const preferred =
     hints.find((hint) => hint.default) ?? (hints.length === 1 ? hints[0] : undefined);

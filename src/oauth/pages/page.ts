@@ -15,7 +15,7 @@ const words: Readonly<Record<PageLanguage, Words>> = { en, de, fr, it };
 
 export const wordsOf = (language: PageLanguage): Words => words[language];
 
-/** @param path Of the tenant, without a slash at its end. */
+/** @param path The path of the tenant, without a slash at its end. */
 export const frameFor = (
   { name, branding }: OauthTenant,
   path: string,

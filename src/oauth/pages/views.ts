@@ -56,7 +56,7 @@ export type Notice =
       readonly kind: 'error';
       readonly cause: NoticeCause;
       readonly reference: string;
-      /** For developers, in English: `invalid_request: client_id is missing`. */
+      /** The error for developers, in English: `invalid_request: client_id is missing`. */
       readonly detail?: string;
     }
   /** `form` is HTML of the library, with a form whose id is `op.logoutForm`. */

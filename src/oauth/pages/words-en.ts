@@ -7,7 +7,7 @@ import { sharedWords } from '../../http/pages/words.ts';
  */
 export const en = {
   ...sharedWords.en,
-  /** For a client without a known name. */
+  /** Stands for the name of a client that is not known. */
   someClient: 'the application',
   cancel: 'Cancel',
   backTo: (client: string) => `Back to ${client}`,

@@ -12,7 +12,7 @@ import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { OauthDeps } from '../deps.ts';
 import { describeError } from '../error-codes.ts';
 import type { Tenant } from '../tenant.ts';
-import { type Refusal, type WireError, wireErrorOf } from './refusal.ts';
+import { type ParRefusal, type WireError, wireErrorOf } from './refusal.ts';
 
 export interface PushAnswer {
   readonly status: number;
@@ -31,7 +31,7 @@ export const headersOf =
     return typeof value === 'object' ? value.join(', ') : value;
   };
 
-/** As far as it is known when the answer is written. */
+/** What is known of the caller when the answer is written. */
 export interface Asker {
   readonly tenant: Tenant;
   /** The client, or the one that is claimed. */
@@ -48,11 +48,11 @@ export interface Asker {
 const originOf = (uri: string): string | undefined =>
   /^https?:/.test(uri) && URL.canParse(uri) ? new URL(uri).origin : undefined;
 
-/** For answers of all endpoints, the library's included. */
+/** Whether pages of this origin may read answers to the client, of all endpoints. */
 export const mayRead = (origin: string, client: OauthClient): boolean =>
   client.authentication === 'none' && client.redirectUris.some((uri) => originOf(uri) === origin);
 
-/** Without a known client, any client of the tenant may be meant. */
+/** The CORS headers of an answer. If the client is unknown, any client of the tenant counts. */
 const crossOriginHeaders = ({
   origin,
   tenant,
@@ -104,8 +104,8 @@ export const createRefusalAnswers = ({ log }: Pick<OauthDeps, 'log'>) => {
     return retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
   };
 
-  /** Also writes the audit entry. */
-  return (refusal: Refusal, asker: Asker): PushAnswer => {
+  /** Makes the answer to a refused request, and writes the audit entry. */
+  return (refusal: ParRefusal, asker: Asker): PushAnswer => {
     const { error, cause, text, ...wire } = wireErrorOf(refusal);
     const status = asker.challenge === undefined ? wire.status : 401;
     const { description, code, trace } = describeError(cause, text);

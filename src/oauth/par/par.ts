@@ -13,7 +13,7 @@ import type { Parameters } from '../../http/pages/form.ts';
 import { readBody } from '../../http/pages/request-body.ts';
 import type { OauthClient } from '../../registry/oauth-client.ts';
 import type { Source } from '../../registry/rate-limiter.ts';
-import type { Environment, OauthDeps } from '../deps.ts';
+import type { OauthDeps, OauthEnvironment } from '../deps.ts';
 import { type DpopProof, isFirstUse, readProof } from '../dpop-proof.ts';
 import { createIdentify } from '../identify.ts';
 import { storeAway } from '../store-away.ts';
@@ -205,12 +205,12 @@ export type Par = ReturnType<typeof createPar>;
 
 export const createParRoutes = (
   options: ParOptions & Pick<OauthDeps, 'addressOf' | 'body'>,
-): Hono<Environment> => {
+): Hono<OauthEnvironment> => {
   const { tenants, addressOf, body: bodyLimits, log } = options;
   const par = createPar(options);
 
   const answer = async (
-    c: Context<Environment>,
+    c: Context<OauthEnvironment>,
     tenantFromPath: Tenant | undefined,
   ): Promise<Response> => {
     const incoming = c.env?.incoming;
@@ -247,7 +247,7 @@ export const createParRoutes = (
     }
   };
 
-  const routes = new Hono<Environment>();
+  const routes = new Hono<OauthEnvironment>();
   routes.all('/oidc/par', (c) => answer(c, undefined));
   routes.all('/oidc/t/:tenant/par', (c, next) => {
     const tenant = tenants.at(c.req.param('tenant'));

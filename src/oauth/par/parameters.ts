@@ -14,7 +14,7 @@ import type { Parameters, parseForm } from '../../http/pages/form.ts';
 import { acrValues, type OauthClient, oauthScopes } from '../../registry/oauth-client.ts';
 import { isRegistered } from '../../registry/web-address.ts';
 import { parseLoginHint } from '../login-hint.ts';
-import { type Outcome, type ParameterName, type Refusal, refuse } from './refusal.ts';
+import { type Outcome, type ParameterName, type ParRefusal, refuse } from './refusal.ts';
 
 export const keptParameters = [
   'client_id',
@@ -51,7 +51,7 @@ const ourNames: ReadonlySet<string> = new Set([
 type Unparsed = Extract<ReturnType<typeof parseForm>, { ok: false }>;
 
 /** A repeated name that is not of ours is the caller's text. */
-export const nameOurs = (unparsed: Unparsed): Refusal =>
+export const nameOurs = (unparsed: Unparsed): ParRefusal =>
   unparsed.reason === 'parameterRepeated'
     ? { reason: unparsed.reason, name: ourNames.has(unparsed.name) ? unparsed.name : undefined }
     : { reason: unparsed.reason };
@@ -63,10 +63,10 @@ export interface ParameterRules {
 
 /** A value to keep, `undefined` for none, or the error. */
 type Read = Outcome<string | undefined>;
-type Check = (parameters: Parameters, rules: ParameterRules) => Refusal | undefined;
+type Check = (parameters: Parameters, rules: ParameterRules) => ParRefusal | undefined;
 
-const malformed = (name: ParameterName): Refusal => ({ reason: 'parameterMalformed', name });
-const missing = (name: ParameterName): Refusal => ({ reason: 'parameterMissing', name });
+const malformed = (name: ParameterName): ParRefusal => ({ reason: 'parameterMalformed', name });
+const missing = (name: ParameterName): ParRefusal => ({ reason: 'parameterMissing', name });
 
 const knownScopes: ReadonlySet<string> = new Set(oauthScopes);
 const knownAcrValues: ReadonlySet<string> = new Set(acrValues);
@@ -79,7 +79,7 @@ const scopeWord = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 /** A SHA-256 in base64url: of a verifier or of a key. */
 const sha256Text = /^[A-Za-z0-9_-]{43}$/;
-/** What no phone can show. */
+/** Characters that no phone can show. */
 export const unshowable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** Parameters that need an ID token, as the library sees it. */
@@ -135,7 +135,7 @@ const checkLoginHint: Check = (parameters, { client, isTestNumber }) => {
   return isAllowed ? undefined : { reason: 'testNumber' };
 };
 
-export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): Refusal | undefined => {
+export const checkDtbd = (text: string, { dtbdAllowed }: OauthClient): ParRefusal | undefined => {
   if (!dtbdAllowed) return { reason: 'dtbdNotAllowed' };
   return text.length > dtbsLimit(text) || unshowable.test(text)
     ? { reason: 'dtbdUnshowable' }
@@ -203,7 +203,7 @@ export const readAcrValues = (text: string | undefined, client: OauthClient): Re
   return { value: known.length > 0 ? known.join(' ') : undefined };
 };
 
-/** To choose an account is to log in here: the page asks for the number. */
+/** Reads `prompt`. `select_account` is read as `login`, whose page asks for the number. */
 const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
   const text = parameters.get('prompt');
   if (text === undefined) return { value: undefined };
@@ -217,7 +217,7 @@ const readPrompt = (parameters: Parameters, client: OauthClient): Read => {
 };
 
 /**
- * Languages that the pages do not have are no error (OpenID Connect Core 3.1.2.1). POSIX writes
+ * Languages that the pages do not have are not an error (OpenID Connect Core 3.1.2.1). POSIX writes
  * `de_CH`, and programs pass that on.
  */
 const readLocales = (parameters: Parameters, client: OauthClient): Read => {

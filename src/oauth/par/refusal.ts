@@ -102,7 +102,7 @@ const fixed = {
   proofOtherKey: proofError('dpop_jkt is not the key of DPoP'),
 } as const;
 
-export type Refusal =
+export type ParRefusal =
   | { readonly reason: keyof typeof fixed }
   /** `name` is undefined unless it is a parameter of ours. */
   | { readonly reason: 'parameterRepeated'; readonly name: string | undefined }
@@ -111,11 +111,11 @@ export type Refusal =
       readonly name: ParameterName;
     };
 
-export type Outcome<Value> = { readonly value: Value } | { readonly refusal: Refusal };
+export type Outcome<Value> = { readonly value: Value } | { readonly refusal: ParRefusal };
 
-export const refuse = (refusal: Refusal): { readonly refusal: Refusal } => ({ refusal });
+export const refuse = (refusal: ParRefusal): { readonly refusal: ParRefusal } => ({ refusal });
 
-export const wireErrorOf = (refusal: Refusal): WireError => {
+export const wireErrorOf = (refusal: ParRefusal): WireError => {
   switch (refusal.reason) {
     case 'parameterRepeated':
       return invalid(`${refusal.name ?? 'a parameter'} is given more than once`);
@@ -130,7 +130,7 @@ export const wireErrorOf = (refusal: Refusal): WireError => {
   }
 };
 
-export const errorForLibrary = (refusal: Refusal): Error => {
+export const errorForLibrary = (refusal: ParRefusal): Error => {
   const { error, cause, text } = wireErrorOf(refusal);
   return new errors.CustomOIDCProviderError(error, describeError(cause, text).description);
 };

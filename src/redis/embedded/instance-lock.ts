@@ -86,7 +86,7 @@ export function createDirectory(path: string): void {
   }
 }
 
-/** In place of `<process id>@<start of that process>` once the lock is given back. */
+/** The content of the lock once it is given back, instead of `<process id>@<start of process>`. */
 const released = 'released';
 
 function lockPath(dataDir: string, generation: number): string {

@@ -12,7 +12,7 @@ export async function ask(socketPath: string, command: string): Promise<string |
   return end < 0 ? undefined : answer.slice(0, end);
 }
 
-/** The same for an answer of several lines. @returns All of it, as it came. */
+/** Sends one inline command, like {@link ask}. @returns The whole answer, unchanged. */
 export function askAll(socketPath: string, command: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

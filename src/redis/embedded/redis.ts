@@ -158,7 +158,7 @@ async function beginAppendOnlyFile(
   return 'redis-server ended while it wrote its file';
 }
 
-/** For a predecessor to close its file. */
+/** The time that a predecessor has to close its file. */
 const leftoverTimeoutMs = 30_000;
 const stopTimeoutMs = 20_000;
 const readyIntervalMs = 10;
@@ -213,7 +213,7 @@ function spawnGuard(
     // Not our environment, which may hold the master key.
     { detached: true, cwd: directory, env: { LC_ALL: 'C' } },
   );
-  // A reader that is gone is no error.
+  // A reader that is gone is not an error.
   guard.stdin.on('error', () => undefined);
   return guard;
 }

@@ -26,7 +26,9 @@ export const sinceGap = (from: EventPosition, gaps: Read['gaps'], oldest = 0): S
     gaps.map((queue) => [queue, Math.max(oldest, timeIn(from[queue]) - maxClockSkewMs)]),
   );
 
-/** @returns How far the events were followed; undefined when `see` or `follow` gave up. */
+/**
+ * @returns The position up to which events were followed; undefined when `see` or `follow` gave up.
+ */
 export const catchUp = async (options: {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;

@@ -28,7 +28,7 @@ import type { Since } from './scan-queues.ts';
  */
 export type StepResult = 'more' | 'much' | 'idle' | 'busy';
 
-/** Who follows. Each function gives undefined when the stored position is another by now. */
+/** The index or stream that follows. A function gives undefined when the position has changed. */
 export interface Followed<At extends EventPosition> {
   /** The stored position; undefined before there is one. */
   position(): Promise<At | undefined>;
@@ -47,7 +47,7 @@ export interface Followed<At extends EventPosition> {
   readonly oldest?: () => number;
 }
 
-/** How often events are read before what they tell is handled. */
+/** The most reads of events before the transactions that they name are handled. */
 const maxReads = 24;
 /** The pause between two reads, so that accepting and signing go first. */
 const pauseMs = 3;

@@ -4,12 +4,15 @@
  */
 import type { RedisClient } from '../../redis/connect.ts';
 import { shardOf } from '../ids.ts';
-import { createMatcher, type HistoryFilter, type Retention } from './filter.ts';
+import { createMatcher, type HistoryFilter, type Retention, toNeedle } from './filter.ts';
 import { createIndexStore } from './index-store.ts';
 import { readRows } from './jobs.ts';
 import { shardKeys } from './keys.ts';
 import { type Overview, overview } from './overview.ts';
+import { transactionLayout } from './packed-row.ts';
+import { readPosition } from './position.ts';
 import { type ProcessReport, readProcesses } from './processes.ts';
+import { readNumbered } from './reading.ts';
 import { type RebuildProgress, rebuildShard } from './rebuild.ts';
 import {
   countRefusals,
@@ -19,7 +22,7 @@ import {
   readRefusals,
 } from './refusals.ts';
 import type { TransactionRow } from './row.ts';
-import { type Page, search } from './search.ts';
+import { isFiltered, type ListedShard, type Page, search } from './search.ts';
 import { createWatch } from './watch.ts';
 
 export const createHistory = (options: {
@@ -32,6 +35,16 @@ export const createHistory = (options: {
 }) => {
   const { redis, prefix, retention, now, onError } = options;
   const shards = Array.from({ length: options.shards }, (_, shard) => shardKeys(prefix, shard));
+  const listed = shards.map(
+    (keys): ListedShard<TransactionRow> => ({
+      redis,
+      generation: async () => {
+        const position = readPosition(await redis.hget(keys.state, 'position'));
+        return position && keys.generation(position.generation);
+      },
+      read: (generation, numbers) => readNumbered(redis, keys, generation, numbers),
+    }),
+  );
   const { watch, close } = createWatch(redis, shards, onError);
 
   const isListed = (row: TransactionRow, filter: HistoryFilter): boolean =>
@@ -58,7 +71,7 @@ export const createHistory = (options: {
     search: async (
       filter: HistoryFilter,
       { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-    ): Promise<Page | undefined> => {
+    ): Promise<Page<TransactionRow> | undefined> => {
       const { text } = filter;
       if (
         text !== undefined &&
@@ -72,7 +85,19 @@ export const createHistory = (options: {
           return { rows, total: rows.length };
         }
       }
-      return search({ redis, shards, retention, now }, filter, { limit, cursor });
+      const { from, to } = filter;
+      return search(
+        listed,
+        {
+          ...createMatcher(filter, retention, now()),
+          layout: transactionLayout,
+          needle: toNeedle(filter),
+          from,
+          to,
+          isFiltered: isFiltered(filter),
+        },
+        { limit, cursor },
+      );
     },
 
     /** @param sinceMs Milliseconds since the epoch, at most 31 days ago. */

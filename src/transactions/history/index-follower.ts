@@ -22,7 +22,7 @@ export const createIndexFollower = (options: {
   readonly signal?: AbortSignal;
 }) => {
   const { redis, keys, store, now, signal } = options;
-  /** As far as this process knows. A write with a wrong one writes nothing, and forgets it. */
+  /** The position of the index as this process knows it. A write at a wrong one changes nothing. */
   let known: Position | undefined;
   return createFollower<Position>({
     ...options,

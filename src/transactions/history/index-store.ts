@@ -5,15 +5,15 @@
  */
 import type { RedisClient } from '../../redis/connect.ts';
 import type { ShardKeys } from './keys.ts';
-import { type Entry, idWidth, packEntries } from './packed-row.ts';
+import { type Entry, idWidth, packEntries, transactionLayout } from './packed-row.ts';
 import { type Position, positionText, readPosition } from './position.ts';
-import { chunkScript, writeRowsScript } from './rows-script.ts';
+import { transactionCounters, writeRowsScript } from './rows-script.ts';
 
 /**
  * KEYS: the state. ARGV: base of the generation's keys, the claim's field, what it holds, what it
  * becomes, the changes' key, now, the entries (packed-row.ts).
  */
-const writeScript = `${writeRowsScript}
+const writeScript = `${writeRowsScript(transactionLayout, transactionCounters)}
 if (redis.call('HGET', KEYS[1], ARGV[2]) or '') ~= ARGV[3] then return 0 end
 local entries = ARGV[7]
 local ids, allFacts, allNames = {}, {}, {}
@@ -26,29 +26,6 @@ end
 local changed = writeRows(ARGV[1], ids, allFacts, allNames, tonumber(ARGV[6]))
 if ARGV[2] == 'position' then tellChanges(ARGV[5], changed) end
 if ARGV[4] ~= ARGV[3] then redis.call('HSET', KEYS[1], ARGV[2], ARGV[4]) end
-return 1`;
-
-/** KEYS: index of numbers. ARGV: base; then number, facts as they were, id. */
-const removeScript = `${chunkScript}
-local base = ARGV[1]
-for i = 2, #ARGV, 3 do
-  local chunk, row = place(tonumber(ARGV[i]))
-  local factsKey, from = base .. ':facts:' .. chunk, row * factsWidth
-  if redis.call('GETRANGE', factsKey, from, from + factsWidth - 1) == ARGV[i + 1] then
-    redis.call('SETRANGE', factsKey, from, string.rep('\\0', factsWidth))
-    redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
-    redis.call('HDEL', KEYS[1], ARGV[i + 2])
-  end
-end
-return 1`;
-
-/** KEYS: facts, names, spans, meta. ARGV: chunk. The chunk that is being filled stays. */
-const dropScript = `${chunkScript}
-local following = tonumber(redis.call('HGET', KEYS[4], 'next') or '0')
-if following < (tonumber(ARGV[1]) + 1) * rows then return 0 end
-if redis.call('GET', KEYS[1]) ~= string.rep('\\0', rows * factsWidth) then return 0 end
-redis.call('UNLINK', KEYS[1], KEYS[2])
-redis.call('HDEL', KEYS[3], ARGV[1])
 return 1`;
 
 /** Prefix of the state's fields that name generations to be removed. */
@@ -173,26 +150,6 @@ export const createIndexStore = (redis: RedisClient, keys: ShardKeys, now: () =>
 
     /** The number of transactions in a generation. */
     size: async (generation: number): Promise<number> => redis.hlen(keys.generation(generation).at),
-
-    /** Removes rows that are still as they were read. */
-    remove: async (
-      generation: number,
-      rows: readonly { readonly number: number; readonly facts: Uint8Array; readonly id: string }[],
-    ): Promise<void> => {
-      const { base, at } = keys.generation(generation);
-      for (const some of split(rows, maxWrites)) {
-        const given = some.flatMap(({ number, facts, id }) => [number, Buffer.from(facts), id]);
-        await redis.eval(removeScript, 1, at, base, ...given);
-      }
-    },
-
-    /** Frees a chunk that has no rows left. @returns Whether it had none. */
-    dropIfEmpty: async (generation: number, chunk: number): Promise<boolean> => {
-      const { facts, names, spans, meta } = keys.generation(generation);
-      return (
-        (await redis.eval(dropScript, 4, facts(chunk), names(chunk), spans, meta, chunk)) === 1
-      );
-    },
 
     /** Removes the remains of earlier rebuilds. @returns A new generation, not in use yet. */
     beginGeneration: async (): Promise<number> => {

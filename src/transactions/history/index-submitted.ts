@@ -8,10 +8,18 @@
 import type { RedisClient } from '../../redis/connect.ts';
 import { type Changes, eventsArguments, eventsScript, readAnswer } from './events.ts';
 import type { ShardKeys } from './keys.ts';
-import { apTransIdWidth, idWidth, profileCodes, stateCodes } from './packed-row.ts';
+import { packSubmitted } from './layout.ts';
+import {
+  apTransIdWidth,
+  factsWidth,
+  idWidth,
+  profileCodes,
+  transactionFacts,
+  transactionLayout,
+} from './packed-row.ts';
 import { type EventPosition, type Position, positionText } from './position.ts';
 import { lastTime } from './row.ts';
-import { writeRowsScript } from './rows-script.ts';
+import { transactionCounters, writeRowsScript } from './rows-script.ts';
 
 const profilesInLua = Object.entries(profileCodes)
   .map(([name, code]) => `['/${name}'] = ${code}`)
@@ -55,8 +63,7 @@ local function packSubmitted(id, fields)
   if type(apId) ~= 'string' or type(apTransId) ~= 'string' or type(profile) ~= 'string' then return end
   local digits = type(msisdn) == 'string' and string.match(msisdn, '^%+?(%d+)$')
   if not digits or #digits > 15 then return end
-  local facts = struct.pack('<BBHBxxxdddI4I4',
-    ${stateCodes.submitted}, 1, 0, profileCode(profile), time, 0, tonumber(digits), tonumber(string.sub(redis.sha1hex(apId), 1, 8), 16), 0)
+  local facts = ${packSubmitted(transactionFacts, factsWidth)}
   local shown = string.sub(apTransId, 1, ${apTransIdWidth})
   local names = id .. string.rep('\\0', ${idWidth} - #id) .. shown .. string.rep('\\0', ${apTransIdWidth} - #shown)
   return facts, names
@@ -67,7 +74,7 @@ end`;
  * position on which this rests, base of the generation's keys, the changes' key, now, prefix of the
  * jobs' keys.
  */
-const indexSubmittedScript = `${writeRowsScript}
+const indexSubmittedScript = `${writeRowsScript(transactionLayout, transactionCounters)}
 ${packScript}
 if redis.call('HGET', KEYS[3], 'position') ~= ARGV[4] then return false end
 local further = {}

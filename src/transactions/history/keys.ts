@@ -5,7 +5,7 @@
 import { receiptQueueName, shardPrefix, signatureQueueName } from '../contract.ts';
 import { layout } from './packed-row.ts';
 
-const generationKeys = (base: string) => ({
+export const generationKeys = (base: string) => ({
   base,
   at: `${base}:at`,
   meta: `${base}:meta`,

@@ -1,28 +1,22 @@
 /**
- * Rows in bytes: the form in which they are kept and searched.
+ * Transactions in bytes (layout.ts): the form in which they are kept and searched.
  *
- * A row has two parts of fixed width. The facts are the numbers that filters compare. The names are
- * searched for a text. Both only serve to find: what is shown is read from the job, so an AP's hash
- * may collide and a long AP_TransID may be cut.
+ * A row has two parts of fixed width. The facts are the numbers that filters compare. The names, a
+ * job id and an AP_TransID, are searched for a text. Both only serve to find: what is shown is read
+ * from the job, so an AP's hash may collide and a long AP_TransID may be cut.
  *
- *     facts   0 state   1 attempt   2 fault (16 bits)   4 profile   5 nothing   8 submittedAt
- *             16 endedAt   24 MSISDN   32 hash of the AP_ID (32 bits)
- *             36 tookMs (32 bits; at least 1, 0 is none)
- *     names   0 job id   36 AP_TransID
- *
- * Little-endian; times and the MSISDN are doubles. State 0 means: no row. A change of this, also a
- * use of the free byte, needs a new `layout`: an index of another layout is not read, and a new one
- * is built. The release that raises it also removes the earlier one. A script packs the same bytes
- * (index-submitted.ts).
+ * State 0 means: no row. A change of this, also a use of a free byte, needs a new `layout`: an index
+ * of another layout is not read, and a new one is built. The release that raises it also removes the
+ * earlier one. A script packs the same bytes (index-submitted.ts).
  */
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { SignatureState } from '../../../machines/signature.machine.ts';
 import type { ProfileName } from '../../../packages/protocol/src/requests.ts';
+import { fact, packRow, type RowLayout } from './layout.ts';
 import type { TransactionRow } from './row.ts';
 
 export const layout = 2;
-export const rowsInChunk = 1000;
 export const factsWidth = 40;
 export const namesWidth = 80;
 /** Bytes of a job id: 20 of an MSSP_TransID, or 36 of a UUID that another program has used. */
@@ -30,6 +24,7 @@ export const idWidth = 36;
 /** Bytes (UTF-8) of an AP_TransID that are searched. */
 export const apTransIdWidth = namesWidth - idWidth;
 
+export const transactionStates = ['submitted', 'pending', 'signed', 'failed', 'receipted'] as const;
 export const stateCodes: Readonly<Record<SignatureState, number>> = {
   submitted: 1,
   pending: 2,
@@ -51,43 +46,72 @@ export const profileCodes: Readonly<Record<ProfileName, number>> = {
 };
 
 /** A hash of an AP_ID, 32 bits. It uses SHA-1, because scripts in Redis have it as well. */
-export const hashApId = (apId: string): number =>
-  Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
+const hashApId = (apId: string): number => Number.parseInt(hash('sha1', apId).slice(0, 8), 16);
 
 /**
  * An MSISDN as a number; 0 for any other text. A double holds fifteen digits exactly, the maximum
  * of E.164.
  */
-export const msisdnNumber = (msisdn: string): number =>
-  /^\d{1,15}$/.test(msisdn) ? Number(msisdn) : 0;
+const msisdnNumber = (msisdn: string): number => (/^\d{1,15}$/.test(msisdn) ? Number(msisdn) : 0);
 
-const at = {
-  state: 0,
-  attempt: 1,
-  fault: 2,
-  profile: 4,
-  submittedAt: 8,
-  endedAt: 16,
-  msisdn: 24,
-  ap: 32,
-  tookMs: 36,
-} as const;
-const maxAttempt = 255;
-const max32 = 0xff_ff_ff_ff;
-
-/** @param bytes The target, which has zeros from `from` on. */
-export const packFacts = (row: TransactionRow, bytes: Buffer, from = 0): void => {
-  const { tookMs } = row;
-  bytes[from + at.state] = stateCodes[row.state];
-  bytes[from + at.attempt] = Math.min(row.attempt, maxAttempt);
-  bytes.writeUInt16LE(row.fault?.code ?? 0, from + at.fault);
-  bytes[from + at.profile] = row.profile === undefined ? 0 : profileCodes[row.profile];
-  bytes.writeDoubleLE(row.submittedAt, from + at.submittedAt);
-  bytes.writeDoubleLE(row.endedAt ?? 0, from + at.endedAt);
-  bytes.writeDoubleLE(msisdnNumber(row.msisdn), from + at.msisdn);
-  bytes.writeUInt32LE(hashApId(row.apId), from + at.ap);
-  if (tookMs !== undefined)
-    bytes.writeUInt32LE(Math.min(Math.max(tookMs, 1), max32), from + at.tookMs);
+/** Bytes 5 to 7 are free. Times and the MSISDN are doubles. */
+export const transactionFacts = {
+  state: fact(({ state }: TransactionRow) => state, {
+    at: 0,
+    kind: 'u8',
+    code: (state) => stateCodes[state],
+    submitted: String(stateCodes.submitted),
+  }),
+  attempt: fact(({ attempt }: TransactionRow) => attempt, {
+    at: 1,
+    kind: 'u8',
+    code: (attempt) => attempt,
+    submitted: '1',
+  }),
+  fault: fact((row: TransactionRow) => row.fault?.code, {
+    at: 2,
+    kind: 'u16',
+    code: (code = 0) => code,
+    submitted: '0',
+  }),
+  profile: fact(({ profile }: TransactionRow) => profile, {
+    at: 4,
+    kind: 'u8',
+    code: (profile) => (profile === undefined ? 0 : profileCodes[profile]),
+    submitted: 'profileCode(profile)',
+  }),
+  submittedAt: fact(({ submittedAt }: TransactionRow) => submittedAt, {
+    at: 8,
+    kind: 'f64',
+    code: (time) => time,
+    submitted: 'time',
+  }),
+  /** 0 while it is open. */
+  endedAt: fact(({ endedAt }: TransactionRow) => endedAt, {
+    at: 16,
+    kind: 'f64',
+    code: (time = 0) => time,
+    submitted: '0',
+  }),
+  msisdn: fact(({ msisdn }: TransactionRow) => msisdn, {
+    at: 24,
+    kind: 'f64',
+    code: msisdnNumber,
+    submitted: 'tonumber(digits)',
+  }),
+  apId: fact(({ apId }: TransactionRow) => apId, {
+    at: 32,
+    kind: 'u32',
+    code: hashApId,
+    submitted: 'tonumber(string.sub(redis.sha1hex(apId), 1, 8), 16)',
+  }),
+  /** At least 1; 0 when it is unknown. */
+  tookMs: fact(({ tookMs }: TransactionRow) => tookMs, {
+    at: 36,
+    kind: 'u32',
+    code: (ms) => (ms === undefined ? 0 : Math.max(ms, 1)),
+    submitted: '0',
+  }),
 };
 
 /** Whether an id fits into the names of a row: not too long, and without a zero byte. */
@@ -115,31 +139,17 @@ export const packEntries = (entries: readonly Entry[]): Buffer => {
   const width = factsWidth + namesWidth;
   const bytes = Buffer.alloc(entries.length * width);
   for (const [index, { id, row }] of entries.entries()) {
-    if (row !== undefined) packFacts(row, bytes, index * width);
+    if (row !== undefined) packRow(transactionFacts, row, bytes, index * width);
     packNames(id, row?.apTransId ?? '', bytes, index * width + factsWidth);
   }
   return bytes;
 };
 
-/** Reads the facts of many rows in place. `attempt` is at most 255; `endedAt` is 0 while open. */
-export const readFacts = (bytes: Buffer) => ({
-  count: Math.floor(bytes.length / factsWidth),
-  stateCode: (row: number): number => bytes[row * factsWidth + at.state] ?? 0,
-  attempt: (row: number): number => bytes[row * factsWidth + at.attempt] ?? 0,
-  fault: (row: number): number => bytes.readUInt16LE(row * factsWidth + at.fault),
-  profileCode: (row: number): number => bytes[row * factsWidth + at.profile] ?? 0,
-  submittedAt: (row: number): number => bytes.readDoubleLE(row * factsWidth + at.submittedAt),
-  endedAt: (row: number): number => bytes.readDoubleLE(row * factsWidth + at.endedAt),
-  msisdn: (row: number): number => bytes.readDoubleLE(row * factsWidth + at.msisdn),
-  ap: (row: number): number => bytes.readUInt32LE(row * factsWidth + at.ap),
-  bytes: (row: number): Buffer => bytes.subarray(row * factsWidth, (row + 1) * factsWidth),
-});
-
-export type Facts = ReturnType<typeof readFacts>;
-
-/** @returns The job id in the names of a row; empty where there is no row. */
-export const readId = (names: Buffer, row: number): string => {
-  const id = names.subarray(row * namesWidth, row * namesWidth + idWidth);
-  const end = id.indexOf(0);
-  return id.toString('utf8', 0, end === -1 ? idWidth : end);
+export const transactionLayout: RowLayout = {
+  factsWidth,
+  namesWidth,
+  idWidth,
+  state: transactionFacts.state,
+  begunAt: transactionFacts.submittedAt,
+  endedAt: transactionFacts.endedAt,
 };

@@ -3,7 +3,8 @@ import { Buffer } from 'node:buffer';
 import type { RedisClient } from '../../redis/connect.ts';
 import { jobScript } from './jobs.ts';
 import type { GenerationKeys, ShardKeys } from './keys.ts';
-import { idWidth, namesWidth, rowsInChunk } from './packed-row.ts';
+import { rowsInChunk } from './layout.ts';
+import { idWidth, namesWidth } from './packed-row.ts';
 import { rowOf, type TransactionRow } from './row.ts';
 
 /** The least and the greatest submittedAt of a chunk's rows, milliseconds since the epoch. */

@@ -69,7 +69,7 @@ export const member = (from: unknown, name: string): unknown =>
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** The end of the year 9999; no clock writes a later time. */
 export const lastTime = 253_402_300_799_999;
-/** A time as whole milliseconds; 0 for a value that is no time. */
+/** A time as whole milliseconds; 0 for a value that is not a time. */
 const time = (value: unknown): number => {
   const number = Math.trunc(Number(value ?? 0));
   return number > 0 && number <= lastTime ? number : 0;
@@ -80,7 +80,7 @@ const count = (value: unknown, least: number): number => {
 };
 
 /** The profile at the end of a URI of any authority: `http://mid.vendor.ch/MID/v1/AuthProfile1`. */
-const findProfile = (uri: string): ProfileName | undefined =>
+export const profileIn = (uri: string): ProfileName | undefined =>
   profileNames.find((name) => uri.endsWith(`/${name}`));
 
 const toDigits = (msisdn: string): string => (msisdn.startsWith('+') ? msisdn.slice(1) : msisdn);
@@ -113,7 +113,7 @@ export const rowOf = (msspTransId: string, fields: StoredFields): TransactionRow
     apId: text(member(caller, 'AP_ID')),
     apTransId: text(member(caller, 'AP_TransID')),
     msisdn: toDigits(text(member(member(request, 'MobileUser'), 'MSISDN'))),
-    profile: findProfile(text(member(request, 'SignatureProfile'))),
+    profile: profileIn(text(member(request, 'SignatureProfile'))),
     submittedAt,
   };
   const endedAt = time(finishedOn);

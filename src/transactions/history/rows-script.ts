@@ -1,5 +1,6 @@
 /** The parts of scripts in Redis that find a row in its chunk, and write rows and counters. */
-import { factsWidth, namesWidth, rowsInChunk, stateCodes } from './packed-row.ts';
+import { type Fact, type RowLayout, rowsInChunk } from './layout.ts';
+import { stateCodes, transactionFacts } from './packed-row.ts';
 
 /** Units and retention of counters: minutes for 25 hours, hours for 31 days. */
 export const counted = {
@@ -12,13 +13,35 @@ const bucketsInDoubling = 8;
 /** The duration in the middle of a bucket, milliseconds. */
 export const bucketMs = (bucket: number): number => 2 ** ((bucket + 0.5) / bucketsInDoubling);
 
+/** Lua counts bytes from 1. */
+const first = ({ packed }: Fact<never, unknown>): number => packed.at + 1;
+
 /** Lua: the widths, and `place(number)`: the chunk of a row and its place in it. */
-export const chunkScript = `
+export const chunkScript = ({ factsWidth, namesWidth }: RowLayout): string => `
 local rows, factsWidth, namesWidth = ${rowsInChunk}, ${factsWidth}, ${namesWidth}
 local function place(number)
   local chunk = math.floor(number / rows)
   return string.format('%d', chunk), number - chunk * rows
 end`;
+
+/** Lua: the units of counters, and `countEnd(facts, count)`, which counts the end of a row. */
+export const transactionCounters = `
+local units = {${Object.entries(counted).map(([unit, { ms, keptMs }]) => `${unit} = {${ms}, ${keptMs}}`)}}
+local function countEnd(facts, count)
+  local ended = struct.unpack('<d', facts, ${first(transactionFacts.endedAt)})
+  if string.byte(facts, ${first(transactionFacts.state)}) == ${stateCodes.failed} then
+    return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, ${first(transactionFacts.fault)})))
+  end
+  count(ended, 'signed')
+  local took = struct.unpack('<I4', facts, ${first(transactionFacts.tookMs)})
+  if took > 0 then
+    count(ended, 't' .. string.format('%d', math.floor(math.log(took) / math.log(2) * ${bucketsInDoubling})))
+  end
+end`;
+/** Lua: a list without counters. */
+export const noCounters = `
+local units = {}
+local function countEnd() end`;
 
 /**
  * Lua: `writeRows(base, ids, facts, names, now)` writes packed rows (packed-row.ts), and
@@ -33,31 +56,25 @@ end`;
  * Keys of rows and minutes are not declared, because they depend on what is found. They share the
  * slot of the state.
  */
-export const writeRowsScript = `${chunkScript}
+export const writeRowsScript = (layout: RowLayout, counters: string): string => {
+  /** The bytes of the time of the end. */
+  const endIn = (row: string): string =>
+    `string.sub(${row}, ${first(layout.endedAt)}, ${first(layout.endedAt) + 7})`;
+  return `${chunkScript(layout)}
+${counters}
 local gone, openEnd = string.rep('\\0', factsWidth), string.rep('\\0', 8)
-local units = {${Object.entries(counted).map(([unit, { ms, keptMs }]) => `${unit} = {${ms}, ${keptMs}}`)}}
 local function writeRows(base, ids, allFacts, allNames, now)
   local at, meta, spans = base .. ':at', base .. ':meta', base .. ':spans'
-  local counts, changed = { minute = {}, hour = {} }, {}
+  local counts, changed = {}, {}
   local function count(time, field)
     for unit, bounds in pairs(units) do
       if time > now - bounds[2] and time < now + bounds[2] then
         local number = math.floor(time / bounds[1])
+        counts[unit] = counts[unit] or {}
         local fields = counts[unit][number] or {}
         fields[field] = (fields[field] or 0) + 1
         counts[unit][number] = fields
       end
-    end
-  end
-  local function countEnd(facts)
-    local ended = struct.unpack('<d', facts, 17)
-    if string.byte(facts, 1) == ${stateCodes.failed} then
-      return count(ended, 'f' .. string.format('%d', struct.unpack('<H', facts, 3)))
-    end
-    count(ended, 'signed')
-    local took = struct.unpack('<I4', facts, 37)
-    if took > 0 then
-      count(ended, 't' .. string.format('%d', math.floor(math.log(took) / math.log(2) * ${bucketsInDoubling})))
     end
   end
 
@@ -80,7 +97,7 @@ local function writeRows(base, ids, allFacts, allNames, now)
       numbered[#numbered + 1] = string.format('%d', number)
       local chunk, row = place(number)
       local rowsOf = written[chunk]
-      local submitted = struct.unpack('<d', facts, 9)
+      local submitted = struct.unpack('<d', facts, ${first(layout.begunAt)})
       if not rowsOf then
         rowsOf = { row = row, facts = {}, names = {}, least = submitted, greatest = submitted }
         written[chunk] = rowsOf
@@ -89,7 +106,7 @@ local function writeRows(base, ids, allFacts, allNames, now)
       rowsOf.names[#rowsOf.names + 1] = allNames[i]
       rowsOf.least, rowsOf.greatest = math.min(rowsOf.least, submitted), math.max(rowsOf.greatest, submitted)
       count(submitted, 'submitted')
-      if string.sub(facts, 17, 24) ~= openEnd then countEnd(facts) end
+      if ${endIn('facts')} ~= openEnd then countEnd(facts, count) end
       changed[#changed + 1] = id
     end
   end
@@ -118,8 +135,8 @@ local function writeRows(base, ids, allFacts, allNames, now)
       if facts == gone then
         redis.call('SETRANGE', base .. ':names:' .. chunk, row * namesWidth, string.rep('\\0', namesWidth))
         redis.call('HDEL', at, id)
-      elseif string.sub(facts, 17, 24) ~= openEnd and string.sub(before, 17, 24) ~= string.sub(facts, 17, 24) then
-        countEnd(facts)
+      elseif ${endIn('facts')} ~= openEnd and ${endIn('before')} ~= ${endIn('facts')} then
+        countEnd(facts, count)
       end
       changed[#changed + 1] = id
     end
@@ -140,3 +157,4 @@ local function tellChanges(key, changed)
   if #changed <= 100 then list = table.concat(changed, ' ') end
   redis.call('XADD', key, 'MAXLEN', '~', 100, '*', 'ids', list)
 end`;
+};

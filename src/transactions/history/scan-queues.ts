@@ -44,7 +44,7 @@ async function* scanSet(redis: RedisClient, key: string): AsyncGenerator<readonl
 }
 
 /** A job that has ended, and when, by the clock of the process that ended it. */
-interface Ended {
+interface EndedJob {
   readonly id: string;
   readonly at: number;
 }
@@ -59,13 +59,13 @@ async function* endedSince(
   redis: RedisClient,
   key: string,
   sinceMs: number,
-): AsyncGenerator<readonly Ended[]> {
+): AsyncGenerator<readonly EndedJob[]> {
   let from = sinceMs;
   let skip = 0;
   for (;;) {
     const range = [String(from), '+inf', 'BYSCORE', 'LIMIT', skip, maxRead, 'WITHSCORES'] as const;
     const found = await redis.zrange(key, ...range);
-    const ended: Ended[] = [];
+    const ended: EndedJob[] = [];
     for (let index = 0; index < found.length; index += 2) {
       ended.push({ id: found[index] ?? '', at: Number(found[index + 1]) });
     }
@@ -88,7 +88,7 @@ const lists = ['wait', 'active'];
 const endedSets = ['completed', 'failed'];
 const openSets = ['delayed', 'prioritized'];
 
-const idsOf = (ended: readonly Ended[]): readonly string[] => ended.map(({ id }) => id);
+const idsOf = (ended: readonly EndedJob[]): readonly string[] => ended.map(({ id }) => id);
 
 /** Yields ids of transactions. An id may come more than once. */
 export async function* scanQueues(

@@ -1,40 +1,58 @@
 /**
- * Searches a page of transactions.
+ * Searches a page of a list, of transactions or of instances of workflows.
  *
  * Chunks of all shards are searched from the newest on; rows that may match are candidates. Chunks
  * are not quite in order: clocks differ, and a rebuild meets transactions by the time of their end.
  * So a candidate is ready when no chunk is left that could hold a newer one. Ready candidates are
- * read from their jobs, which decide: the index may be a moment behind.
+ * read, of transactions from their jobs, which decide: the index may be a moment behind.
  *
  * One page searches a limited number of rows. If that does not fill it, it ends early, and its
  * cursor goes on from there. A chunk that the next page would have to search again does not count:
  * chunks that span much time, because of one old transaction among new ones, are all searched for
  * one page. So at least half of the chunks of a page that ends early need not be searched again.
  */
+import { Buffer } from 'node:buffer';
 import type { RedisClient } from '../../redis/connect.ts';
-import { createMatcher, findRows, type HistoryFilter, type Retention, toNeedle } from './filter.ts';
-import type { GenerationKeys, ShardKeys } from './keys.ts';
-import { readFacts, rowsInChunk } from './packed-row.ts';
-import { readPosition } from './position.ts';
-import { lookInNames, readChunks, readNumbered, readSpans, type Span } from './reading.ts';
-import type { TransactionRow } from './row.ts';
+import type { GenerationKeys } from './keys.ts';
+import { type Facts, type RowLayout, readFacts, rowsInChunk } from './layout.ts';
+import { lookInNames, readChunks, readSpans, type Span } from './reading.ts';
 
-export interface Page {
-  readonly rows: readonly TransactionRow[];
+export interface Page<Row> {
+  readonly rows: readonly Row[];
   /** The cursor of the next page; absent on the last page. */
   readonly cursor?: string;
   /**
-   * The number of transactions in the index that match. Present only where counting costs nothing:
+   * The number of rows in the index that match. Present only where counting costs nothing:
    * on a first page that has searched all rows, and without a filter.
    */
   readonly total?: number;
 }
 
-interface SearchOptions {
+/** A shard of a list. */
+export interface ListedShard<Row> {
   readonly redis: RedisClient;
-  readonly shards: readonly ShardKeys[];
-  readonly retention: Retention;
-  readonly now: () => number;
+  /** Where the rows are now; undefined before there is an index. */
+  readonly generation: () => Promise<GenerationKeys | undefined>;
+  /** Reads rows by their numbers; undefined for one that is gone. */
+  readonly read: (
+    generation: GenerationKeys,
+    numbers: readonly number[],
+  ) => Promise<readonly (Row | undefined)[]>;
+}
+
+/** What is searched for. */
+export interface Wanted<Row> {
+  readonly layout: RowLayout;
+  /** Bytes to look for in the names. */
+  readonly needle: Buffer | undefined;
+  /** Begun at or after, and before; milliseconds since the epoch. */
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  /** Whether anything narrows the list. */
+  readonly isFiltered: boolean;
+  /** Whether a packed row may match, apart from the needle. */
+  readonly mayMatch: (facts: Facts, row: number) => boolean;
+  readonly matches: (row: Row) => boolean;
 }
 
 /** Chunks of a page: 400 000 rows, 16 MB of facts. More if the next page would repeat over half. */
@@ -73,28 +91,48 @@ interface Chunk extends Span {
   readonly shard: number;
 }
 
-interface Opened {
-  readonly keys: ShardKeys;
+interface Opened<Row> extends Omit<ListedShard<Row>, 'generation'> {
   readonly generation: GenerationKeys;
 }
 
-const open = async ({ redis, shards }: SearchOptions): Promise<readonly (Opened | undefined)[]> =>
+const open = <Row>(
+  shards: readonly ListedShard<Row>[],
+): Promise<readonly (Opened<Row> | undefined)[]> =>
   Promise.all(
-    shards.map(async (keys) => {
-      const position = readPosition(await redis.hget(keys.state, 'position'));
-      return position && { keys, generation: keys.generation(position.generation) };
+    shards.map(async (shard) => {
+      const generation = await shard.generation();
+      return generation && { ...shard, generation };
     }),
   );
 
+/** @returns The rows of a chunk that may match, in order. Some may not match. */
+const findRows = <Row>(
+  { layout: { namesWidth }, needle, mayMatch }: Wanted<Row>,
+  facts: Facts,
+  names: Buffer,
+): readonly number[] => {
+  const rows: number[] = [];
+  for (let row = 0; row < facts.count; row += 1) {
+    if (needle !== undefined) {
+      const found = names.indexOf(needle, row * namesWidth);
+      if (found === -1) break;
+      row = Math.floor(found / namesWidth);
+    }
+    if (row < facts.count && mayMatch(facts, row)) rows.push(row);
+  }
+  return rows;
+};
+
 /** Chunks that may hold rows of the filter behind the cursor, those with the newest rows first. */
-const findChunks = async (
-  redis: RedisClient,
-  opened: readonly (Opened | undefined)[],
-  { from, to }: HistoryFilter,
+const findChunks = async <Row>(
+  opened: readonly (Opened<Row> | undefined)[],
+  { from, to }: Wanted<Row>,
   start: Place | undefined,
 ): Promise<readonly Chunk[]> => {
   const spans = await Promise.all(
-    opened.map(async (shard) => (shard === undefined ? [] : readSpans(redis, shard.generation))),
+    opened.map(async (shard) =>
+      shard === undefined ? [] : readSpans(shard.redis, shard.generation),
+    ),
   );
   return spans
     .flatMap((ofShard, shard) => ofShard.map((span) => ({ ...span, shard })))
@@ -110,17 +148,15 @@ const isEnough = (chunks: readonly Chunk[], scanned: number, unseen: number): bo
   scanned >= maxChunks &&
   chunks.slice(0, scanned).filter(({ least }) => least > unseen).length >= scanned / 2;
 
-const searchOnce = async (
-  { redis, retention, now }: SearchOptions,
-  opened: readonly (Opened | undefined)[],
-  filter: HistoryFilter,
+const searchOnce = async <Row>(
+  opened: readonly (Opened<Row> | undefined)[],
+  wanted: Wanted<Row>,
   limit: number,
   start: Place | undefined,
-): Promise<Page & { readonly missing: boolean }> => {
-  const { mayMatch, matches } = createMatcher(filter, retention, now());
-  const needle = toNeedle(filter);
-  const chunks = await findChunks(redis, opened, filter, start);
-  const rows: TransactionRow[] = [];
+): Promise<Page<Row> & { readonly missing: boolean }> => {
+  const { layout, needle, matches } = wanted;
+  const chunks = await findChunks(opened, wanted, start);
+  const rows: Row[] = [];
   let waiting: Place[] = [];
   let candidates = 0;
   /** The number of candidates that have been read. */
@@ -133,7 +169,7 @@ const searchOnce = async (
 
   const byShard = <T extends { readonly shard: number }>(
     all: readonly T[],
-    handle: (shard: Opened, mine: readonly T[]) => Promise<void>,
+    handle: (shard: Opened<Row>, mine: readonly T[]) => Promise<void>,
   ): Promise<unknown> =>
     Promise.all(
       opened.map(async (shard, index) => {
@@ -143,7 +179,7 @@ const searchOnce = async (
     );
 
   const scan = (some: readonly Chunk[]) =>
-    byShard(some, async ({ generation }, listed) => {
+    byShard(some, async ({ redis, generation }, listed) => {
       let mine = listed;
       if (needle !== undefined) {
         const numbers = listed.map(({ chunk }) => chunk);
@@ -156,10 +192,10 @@ const searchOnce = async (
       for (const [index, { shard, chunk }] of mine.entries()) {
         const { facts: bytes, names } = read[index] ?? { facts: Buffer.of(), names: Buffer.of() };
         if (bytes.length === 0) missing = true;
-        const facts = readFacts(bytes);
-        for (const row of findRows(facts, names, needle, mayMatch)) {
+        const facts = readFacts(layout, bytes);
+        for (const row of findRows(wanted, facts, names)) {
           const place = {
-            submittedAt: facts.submittedAt(row),
+            submittedAt: facts.read(layout.begunAt, row),
             shard,
             number: chunk * rowsInChunk + row,
           };
@@ -170,10 +206,10 @@ const searchOnce = async (
 
   /** Reads the jobs of candidates. @returns The number of candidates that were used. */
   const take = async (ready: readonly Place[]): Promise<number> => {
-    const found = new Map<Place, TransactionRow | undefined>();
-    await byShard(ready, async ({ keys, generation }, mine) => {
+    const found = new Map<Place, Row | undefined>();
+    await byShard(ready, async ({ generation, read: readAll }, mine) => {
       const numbers = mine.map(({ number }) => number);
-      const read = await readNumbered(redis, keys, generation, numbers);
+      const read = await readAll(generation, numbers);
       for (const [index, candidate] of mine.entries()) found.set(candidate, read[index]);
     });
     for (const [index, candidate] of ready.entries()) {
@@ -225,27 +261,29 @@ const searchOnce = async (
 };
 
 /** @returns Undefined when the cursor is malformed. */
-export const search = async (
-  options: SearchOptions,
-  filter: HistoryFilter,
+export const search = async <Row>(
+  shards: readonly ListedShard<Row>[],
+  wanted: Wanted<Row>,
   page: { readonly limit: number; readonly cursor?: string | undefined },
-): Promise<Page | undefined> => {
+): Promise<Page<Row> | undefined> => {
   const start = page.cursor === undefined ? undefined : readCursor(page.cursor);
   if (page.cursor !== undefined && start === undefined) return undefined;
   for (let round = 1; ; round += 1) {
-    const opened = await open(options);
-    const { missing, ...found } = await searchOnce(options, opened, filter, page.limit, start);
+    const opened = await open(shards);
+    const { missing, ...found } = await searchOnce(opened, wanted, page.limit, start);
     if (missing && round < maxRounds) {
       // A rebuild may just have replaced the generation that was being read.
-      const since = await open(options);
+      const since = await open(shards);
       if (opened.some((shard, index) => shard?.generation.base !== since[index]?.generation.base))
         continue;
     }
-    const isFiltered = Object.values(filter).some((value) => value !== undefined && value !== '');
-    if (isFiltered || start !== undefined) return found;
+    if (wanted.isFiltered || start !== undefined) return found;
     const counts = await Promise.all(
-      opened.map((shard) => (shard === undefined ? 0 : options.redis.hlen(shard.generation.at))),
+      opened.map((shard) => (shard === undefined ? 0 : shard.redis.hlen(shard.generation.at))),
     );
     return { ...found, total: counts.reduce((sum, count) => sum + count, 0) };
   }
 };
+
+export const isFiltered = (filter: object): boolean =>
+  Object.values(filter).some((value) => value !== undefined && value !== '');

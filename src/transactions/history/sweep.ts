@@ -7,8 +7,8 @@ import type { RedisClient } from '../../redis/connect.ts';
 import { isOver, type Retention } from './filter.ts';
 import type { IndexStore } from './index-store.ts';
 import type { ShardKeys } from './keys.ts';
-import { readFacts, readId, rowsInChunk } from './packed-row.ts';
-import { readChunks } from './reading.ts';
+import { transactionFacts, transactionLayout } from './packed-row.ts';
+import { removeRows } from './row-removal.ts';
 
 /** Time after which a sweep checks whether the job of an open transaction still exists. */
 const openMs = 86_400_000;
@@ -47,32 +47,20 @@ export const sweepShard = async (options: {
   const position = await store.position();
   if (position === undefined) return 0;
   const generation = keys.generation(position.generation);
-  const chunks = Object.keys(await redis.hgetall(generation.spans)).map(Number);
-  let removed = 0;
-  for (const chunk of chunks) {
-    const [read] = await readChunks(redis, generation, [chunk], true);
-    if (read === undefined) continue;
-    const facts = readFacts(read.facts);
+  const removed = await removeRows(redis, transactionLayout, generation, async (facts, idOf) => {
+    const { state, submittedAt, endedAt } = transactionFacts;
     const rows = Array.from({ length: facts.count }, (_, row) => row).filter(
-      (row) => facts.stateCode(row) !== 0,
+      (row) => facts.read(state, row) !== 0,
     );
     const over = rows.filter((row) => isOver(facts, row, retention, now));
     const old = rows.filter(
-      (row) => facts.endedAt(row) === 0 && now - facts.submittedAt(row) > openMs,
+      (row) => facts.read(endedAt, row) === 0 && now - facts.read(submittedAt, row) > openMs,
     );
     const pipeline = redis.pipeline();
-    for (const row of old) pipeline.exists(keys.signatures(readId(read.names, row)));
+    for (const row of old) pipeline.exists(keys.signatures(idOf(row)));
     const there = (await pipeline.exec()) ?? [];
-    over.push(...old.filter((_, index) => there[index]?.[1] === 0));
-    const gone = over.map((row) => ({
-      number: chunk * rowsInChunk + row,
-      facts: facts.bytes(row),
-      id: readId(read.names, row),
-    }));
-    await store.remove(position.generation, gone);
-    removed += gone.length;
-    await store.dropIfEmpty(position.generation, chunk);
-  }
+    return [...over, ...old.filter((_, index) => there[index]?.[1] === 0)];
+  });
   await redis.hset(keys.state, 'swept', now);
   return removed;
 };

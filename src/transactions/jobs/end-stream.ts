@@ -17,7 +17,7 @@ import type { RedisClient } from '../../redis/connect.ts';
 import { followStream, lastEntryId } from '../../redis/streams.ts';
 import type { StoredEnd } from './job-store.ts';
 
-/** The name of the stream. It is no key of a job, because ids of jobs have no colon. */
+/** The name of the stream. It is not a key of a job, because ids of jobs have no colon. */
 const endsKey = 'ends:told';
 /** The field in the hash of a job that marks it. */
 export const awaitedField = 'awaited';

@@ -30,7 +30,7 @@ const nearTags = 16;
 
 /**
  * The key that marks an id as withdrawn. While it exists, a job for an activity (`answerTo` in its
- * data) is not added under the id. It is no key of a job, because ids of jobs have no colon.
+ * data) is not added under the id. It is not a key of a job, because ids of jobs have no colon.
  */
 export const takenBackKey = (id: string): string => `withdrawn:${id}`;
 

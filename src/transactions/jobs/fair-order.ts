@@ -168,7 +168,7 @@ export interface FairOrder {
 const keysOf = ({ queue }: FairOrder): readonly [string, string, string, string] => [
   queue.toKey('wait'),
   queue.toKey('prioritized'),
-  // BullMQ allows no colon in a job id, so these are no job's keys.
+  // BullMQ allows no colon in a job id, so these are not the keys of a job.
   queue.toKey('fair:lanes'),
   queue.toKey('fair:ahead'),
 ];

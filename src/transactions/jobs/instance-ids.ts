@@ -13,7 +13,7 @@ export const tenantLength = 12;
 export const tenantOf = (apId: string): string =>
   hash('sha256', apId, 'base64url').slice(0, tenantLength);
 
-/** Between name and own id: no name of a workflow holds two dashes in a row, or ends with one. */
+/** Separates name and own id: no name of a workflow has two dashes in a row, or ends with one. */
 const separator = '--';
 
 /**
@@ -29,8 +29,12 @@ export const instanceIdOf = (apId: string, name: string, id: string): string =>
 export const isInstanceOf = (instanceId: string, name: string): boolean =>
   instanceId.startsWith(`${name}${separator}`, tenantLength + 1);
 
-/** How the ids of all instances of an application begin. */
-export const tenantPrefixOf = (apId: string): string => `${tenantOf(apId)}-`;
+/** The name of the workflow of an instance, or of the parent of a child. */
+export const nameIn = (instanceId: string): string => {
+  const begin = tenantLength + 1;
+  const end = instanceId.indexOf(separator, begin);
+  return end === -1 ? '' : instanceId.slice(begin, end);
+};
 
 /** Stands for the application of an instance, as far as its id is believed. */
 export const tenantOfInstance = (instanceId: string): string => instanceId.slice(0, tenantLength);
@@ -39,7 +43,7 @@ export const tenantOfInstance = (instanceId: string): string => instanceId.slice
 export const ownIdOf = (instanceId: string, name: string): string =>
   instanceId.slice(tenantLength + 1 + name.length + separator.length);
 
-/** The same, of any workflow. */
+/** The part of an instance's id that the application has chosen, for any workflow. */
 export const ownPartOf = (instanceId: string): string =>
   instanceId.slice(instanceId.indexOf(separator, tenantLength + 1) + separator.length);
 

@@ -68,6 +68,14 @@ describe('the environment', () => {
   });
 
   it.each([
+    ['1', true],
+    ['false', false],
+    ['wait', 'wait'],
+  ])('says with PARAPH_NEW_AUTHORITY=%s who makes the authority', (value, newAuthority) => {
+    expect(readEnvironment({ PARAPH_NEW_AUTHORITY: value }).newAuthority).toBe(newAuthority);
+  });
+
+  it.each([
     'redis://localhost',
     'unix:/run/redis.sock',
     'rediss://:pw@a.example:6379, rediss://b.example:6379',

@@ -100,7 +100,7 @@ describe('a dry run', () => {
       refused: { ...none, never: 1, role: 3 },
     });
     expect(
-      await stage.replays.plan({ filter: { apId, faults: [208], maxAttempts: 1 } }, operator),
+      await stage.replays.plan({ filter: { apId, fault: [208], maxAttempts: 1 } }, operator),
     ).toMatchObject({
       found: 2,
       replayable: 0,

@@ -138,7 +138,9 @@ export const startReplayStage = async (
     for (const runner of runners.splice(0)) await runner.close();
   };
 
-  const submit: ReplayStage['submit'] = (msisdn, options) => product.submit({ msisdn, ...options });
+  // The longest there is: what a test leaves open must not end by itself while the machine is busy.
+  const submit: ReplayStage['submit'] = (msisdn, options) =>
+    product.submit({ msisdn, timeoutSeconds: 300, ...options });
   const answer: ReplayStage['answer'] = async (id, attempt, code) => {
     await soon(async () => {
       // Whoever has answered is not asked any more.

@@ -199,7 +199,7 @@ describe('the pages of the console', () => {
     const ids = await Promise.all(
       Array.from({ length: 4 }, () => stage.failed(208, stage.somebody(), apId)),
     );
-    for (const id of ids) await indexed(id, { states: ['failed'] });
+    for (const id of ids) await indexed(id, { state: ['failed'] });
     const page = `/admin/replays/plan?apId=${encodeURIComponent(apId)}`;
     const plan = (await get('operator', page)).text;
     expect(plan).toContain('Replay 4 transactions');

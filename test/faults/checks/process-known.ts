@@ -3,8 +3,8 @@
  * transactions and prompts of its people.
  */
 import type { PlanStep, ProcessPlan } from '../../../parts/processes/charts/process-plan.ts';
-import { definitionSchema } from '../../../parts/processes/workflows/definition.ts';
-import { planOf } from '../../../parts/processes/workflows/plan.ts';
+import { definitionSchema } from '../../../parts/processes/definition/definition.ts';
+import { planOf } from '../../../parts/processes/definition/plan.ts';
 import { type Evidence, hindrances, type Violation } from '../evidence.ts';
 import { excused } from '../excuses.ts';
 import { processesId } from '../people.ts';

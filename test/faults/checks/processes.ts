@@ -21,7 +21,7 @@ import {
 } from './process-known.ts';
 import { processTimers } from './process-timers.ts';
 
-/** Of one number: so many prompts at once, and one more in so long (parts/processes/activities/sign-activity.ts). */
+/** Of one number: so many prompts at once, and one more in so long (parts/workflows/activities/sign-activity.ts). */
 const promptsAtOnce = 6;
 const promptEveryMs = 10_000;
 /** A place is taken before the transaction is added; a fault may come in between. */

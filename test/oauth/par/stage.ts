@@ -4,7 +4,6 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
-import { ownVault } from '../../../packages/pki/src/key-vault.ts';
 import { createSecretCheck } from '../../../src/oauth/client-authentication.ts';
 import { createLimits } from '../../../src/oauth/limits.ts';
 import type { OauthEntry } from '../../../src/oauth/log.ts';
@@ -26,6 +25,7 @@ import { hashPassword } from '../../../src/registry/passwords.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import type { Json } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
+import { testVault } from '../../support/test-keys.ts';
 import {
   basicOf,
   encoded,
@@ -187,7 +187,7 @@ export const openStage = async (
     redis: connection,
     prefix: redis.prefix,
     serviceKey,
-    vault: ownVault,
+    vault: testVault,
     ownerOf: () => ({ version: 1, since: 0 }),
     subscribers: {
       find: () => undefined,

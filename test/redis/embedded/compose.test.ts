@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfiguration } from '../../../src/app/configuration/load.ts';
@@ -17,8 +17,10 @@ const read = (name: string) => readFileSync(`${project}/${name}`, 'utf8');
 const serviceSchema = z.object({
   image: z.string(),
   build: z.string().optional(),
-  command: z.array(z.string()),
+  command: z.array(z.string()).default([]),
+  profiles: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).optional(),
+  ports: z.array(z.string()).optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).optional(),
   volumes: z.array(z.string()).optional(),
   stop_grace_period: z
@@ -26,7 +28,15 @@ const serviceSchema = z.object({
     .regex(/^\d+s$/)
     .optional(),
   healthcheck: z.object({ test: z.array(z.string()).optional() }).optional(),
-  deploy: z.object({ replicas: z.number() }).optional(),
+  deploy: z.object({
+    replicas: z.number().optional(),
+    resources: z.object({
+      limits: z.object({
+        cpus: z.string().regex(/^\d+(\.\d+)?$/),
+        memory: z.string().regex(/^\d+[mg]$/),
+      }),
+    }),
+  }),
   read_only: z.literal(true),
   init: z.literal(true),
   cap_drop: z.tuple([z.literal('ALL')]),
@@ -34,11 +44,17 @@ const serviceSchema = z.object({
 });
 const composition = z
   .object({
-    services: z.object({ api: serviceSchema, worker: serviceSchema, redis: serviceSchema }),
+    services: z.strictObject({
+      api: serviceSchema,
+      worker: serviceSchema,
+      redis: serviceSchema,
+      prometheus: serviceSchema,
+      grafana: serviceSchema,
+    }),
     volumes: z.record(z.string(), z.null()),
   })
   .parse(parse(read('docker-compose.yml'), { merge: true }));
-const { api, worker, redis } = composition.services;
+const { api, worker, redis, prometheus, grafana } = composition.services;
 
 /** Instructions with continued lines joined; arguments in the exec form are parsed. */
 const instructions = read('Dockerfile')
@@ -54,7 +70,8 @@ const lastOf = (name: string) =>
 it('runs the API and two workers from one image, which differ only in their command', () => {
   expect(worker.image).toBe(api.image);
   expect([api.command, worker.command]).toEqual([['api'], ['worker']]);
-  expect(worker.deploy?.replicas).toBe(2);
+  expect(worker.deploy.replicas).toBe(2);
+  expect(worker.deploy.resources).toEqual(api.deploy.resources);
   expect(worker.environment?.PARAPH_MASTER_KEY).toBe(api.environment?.PARAPH_MASTER_KEY);
   expect(existsSync(`${project}/${api.build}/Dockerfile`)).toBe(true);
 });
@@ -77,7 +94,12 @@ it('gives processes the time to leave that the configuration which comes along s
   if (!own.ok || !usual.ok) throw new Error('The configuration is not usable');
   const { lameDuckSeconds, drainSeconds } = own.value.http;
   expect(lameDuckSeconds).toBeGreaterThan(0);
-  expect(own.value).toEqual({ ...usual.value, http: { ...usual.value.http, lameDuckSeconds } });
+  const { metricsOpen, workerMetricsPort } = own.value.operations;
+  expect(own.value).toEqual({
+    ...usual.value,
+    http: { ...usual.value.http, lameDuckSeconds },
+    operations: { ...usual.value.operations, metricsOpen, workerMetricsPort },
+  });
   for (const { stop_grace_period: grace = '' } of [api, worker]) {
     expect(Number.parseInt(grace, 10)).toBeGreaterThanOrEqual(lameDuckSeconds + drainSeconds + 15);
   }
@@ -137,4 +159,75 @@ it('starts commands that the CLI has', async () => {
   for (const [command] of [api.command, worker.command, defaultCommand]) {
     expect(help).toMatch(new RegExp(`^\\s+${command}\\b`, 'm'));
   }
+});
+
+it('gives Redis a bound below that of its container', () => {
+  const [, megabytes] = /--maxmemory (\d+)mb/.exec(redis.command.join(' ')) ?? [];
+  const [, gigabytes] = /^(\d+)g$/.exec(redis.deploy.resources.limits.memory) ?? [];
+  expect(Number(megabytes)).toBeLessThanOrEqual((Number(gigabytes) * 1024 * 2) / 3);
+});
+
+describe('the profile monitoring', () => {
+  /** What is mounted where. */
+  const mountsOf = ({ volumes = [] }: { readonly volumes?: readonly string[] | undefined }) =>
+    new Map(volumes.map((volume) => volume.split(':')).map(([from = '', to = '']) => [to, from]));
+  const inPrometheus = mountsOf(prometheus);
+  const inGrafana = mountsOf(grafana);
+  const scraping = parse(read('ops/prometheus.yml'));
+
+  it('starts only when it is asked for, with files that exist and volumes that are declared', () => {
+    for (const { profiles } of [prometheus, grafana]) expect(profiles).toEqual(['monitoring']);
+    for (const { profiles } of [api, worker, redis]) expect(profiles).toBeUndefined();
+    for (const from of [...inPrometheus.values(), ...inGrafana.values()]) {
+      if (from.startsWith('./')) expect(existsSync(`${project}/${from}`), from).toBe(true);
+      else expect(composition.volumes).toHaveProperty(from);
+    }
+  });
+
+  it('scrapes every process where it tells its metrics, under the name that the rules expect', async () => {
+    const own = await loadConfiguration(`${project}/ops/compose.json`);
+    if (!own.ok) throw new Error('The configuration is not usable');
+    expect(own.value.operations.metricsOpen).toBe(true);
+    const [job, ...others] = scraping.scrape_configs;
+    expect(others).toEqual([]);
+    expect(job.job_name).toBe('paraph');
+    expect(job.dns_sd_configs).toMatchObject([
+      { names: ['api'], type: 'A', port: Number(api.environment?.PORT) },
+      { names: ['worker'], type: 'A', port: own.value.operations.workerMetricsPort },
+    ]);
+  });
+
+  it('has the rules of ops/alerts.yml', () => {
+    const [rules] = scraping.rule_files;
+    expect(inPrometheus.get(rules)).toBe('./ops/alerts.yml');
+    const [, file] = /--config\.file=(\S+)/.exec(prometheus.command.join(' ')) ?? [];
+    expect(inPrometheus.get(file ?? '')).toBe('./ops/prometheus.yml');
+  });
+
+  it('provisions the dashboard, which asks that Prometheus', () => {
+    const [source] = parse(read('ops/grafana/datasources.yml')).datasources;
+    expect(source).toMatchObject({
+      type: 'prometheus',
+      url: 'http://prometheus:9090',
+      isDefault: true,
+      jsonData: { timeInterval: scraping.global.scrape_interval },
+    });
+    const [provider] = parse(read('ops/grafana/dashboards.yml')).providers;
+    const path = `${provider.options.path}/paraph.json`;
+    expect(inGrafana.get(path)).toBe('./ops/grafana-dashboard.json');
+    expect(grafana.environment?.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH).toBe(path);
+    for (const name of ['datasources', 'dashboards'])
+      expect(inGrafana.get(`/etc/grafana/provisioning/${name}/paraph.yml`)).toBe(
+        `./ops/grafana/${name}.yml`,
+      );
+  });
+
+  it('has no user with a known password', () => {
+    expect(grafana.environment).toMatchObject({
+      GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
+      GF_AUTH_BASIC_ENABLED: 'false',
+      GF_AUTH_DISABLE_LOGIN_FORM: 'true',
+      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
+    });
+  });
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfiguration } from '../../../src/app/configuration/load.ts';
+import { exitCodes } from '../../../src/command-line/exit-codes.ts';
 import { environmentSchema } from '../../../src/environment/environment.ts';
 import { createHealthRoutes } from '../../../src/http/health.route.ts';
 
@@ -53,6 +54,35 @@ it('comes with a configuration that starts nothing before it has a token of its 
   });
 });
 
+describe('the first start', () => {
+  const { spec } = find('Job', 'paraph-first-start');
+  const [container] = spec.template.spec.containers;
+
+  it('makes the authority with a directory that outlives it, for which the others wait', () => {
+    expect(container.args).toEqual(['authority']);
+    expect(container.env.at(-1)).toEqual({ name: 'PARAPH_DATA', value: '/data' });
+    const { name } = container.volumeMounts.find(
+      ({ mountPath }: { readonly mountPath: string }) => mountPath === '/data',
+    );
+    const { claimName } = spec.template.spec.volumes.find(
+      (volume: { readonly name: string }) => volume.name === name,
+    ).persistentVolumeClaim;
+    expect(find('PersistentVolumeClaim', claimName).spec.accessModes).toEqual(['ReadWriteOnce']);
+    for (const part of ['api', 'worker']) {
+      const [other] = find('Deployment', `paraph-${part}`).spec.template.spec.containers;
+      expect(other.env).toContainEqual({ name: 'PARAPH_NEW_AUTHORITY', value: 'wait' });
+      // What else it is told is the same.
+      expect(other.env).toEqual(expect.arrayContaining(container.env.slice(0, -1)));
+    }
+  });
+
+  it('ends at the exit code of a refusal', () => {
+    const [{ onExitCodes }] = spec.podFailurePolicy.rules;
+    expect(onExitCodes.values).toEqual([exitCodes.refused.code]);
+    expect(onExitCodes.containerName).toBe(container.name);
+  });
+});
+
 describe.each(['api', 'worker'])('the deployment of %s', (part) => {
   const { spec } = find('Deployment', `paraph-${part}`).spec.template;
   const [container] = spec.containers;
@@ -94,16 +124,11 @@ describe.each(['api', 'worker'])('the deployment of %s', (part) => {
   });
 });
 
-it('has the Redis of docker-compose.yml, with a password and a bound', () => {
+it('has the Redis of docker-compose.yml, with a password', () => {
   const { args } = find('StatefulSet', 'paraph-redis').spec.template.spec.containers[0];
   const { command } = parse(read(join(root, 'docker-compose.yml')), { merge: true }).services.redis;
   expect(args.slice(0, command.length)).toEqual(command);
-  expect(args.slice(command.length)).toEqual([
-    '--maxmemory',
-    '1300mb',
-    '--requirepass',
-    '$(REDIS_PASSWORD)',
-  ]);
+  expect(args.slice(command.length)).toEqual(['--requirepass', '$(REDIS_PASSWORD)']);
   const [, host] =
     /@([^:]+):/.exec(
       find('Deployment', 'paraph-api').spec.template.spec.containers[0].env[1].value,

@@ -154,7 +154,7 @@ describe('a gap in the events', () => {
     await redis.xadd(events, '*', 'event', 'added', 'jobId', 'Y-receipt');
     await redis.xtrim(events, 'MAXLEN', 1);
     expect(await untilIdle(followed, 5)).toBe('idle');
-    expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
+    expect(await stage.all({ state: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
     expect(followed.looked()).toBe(1);
   });
 });

@@ -35,16 +35,16 @@ describe('the indexer', () => {
     expect(await states()).toEqual({ A: 'submitted' });
     await ask(await take());
     await indexer.idle();
-    expect((await history.search({ states: ['pending'] }, { limit: 5 }))?.rows).toMatchObject([
+    expect((await history.search({ state: ['pending'] }, { limit: 5 }))?.rows).toMatchObject([
       { msspTransId: id, state: 'pending', attempt: 1 },
     ]);
     await stage.queues[0]?.getJob(id).then((job) => job?.promote());
     await sign(await take());
     await indexer.idle();
-    const [row] = await stage.all({ states: ['signed'] });
+    const [row] = await stage.all({ state: ['signed'] });
     expect(row).toMatchObject({ msspTransId: id, state: 'signed' });
     expect(row?.endedAt).toBeGreaterThanOrEqual(row?.submittedAt ?? Number.POSITIVE_INFINITY);
-    expect(await stage.all({ states: ['submitted', 'pending', 'failed'] })).toEqual([]);
+    expect(await stage.all({ state: ['submitted', 'pending', 'failed'] })).toEqual([]);
   });
 
   it('shows a failed transaction as open again when it is replayed, with its next attempt', async () => {
@@ -53,20 +53,18 @@ describe('the indexer', () => {
     const id = await submit();
     await fail(await take(), 401);
     await indexer.idle();
-    expect(await stage.all({ faults: [401] })).toMatchObject([
+    expect(await stage.all({ fault: [401] })).toMatchObject([
       { fault: { code: 401, reason: 'USER_CANCEL' }, attempt: 1, state: 'failed' },
     ]);
     await stage.queues[0]?.getJob(id).then((job) => job?.retry('failed'));
     await indexer.idle();
-    expect(await stage.all({ states: ['submitted'] })).toMatchObject([
+    expect(await stage.all({ state: ['submitted'] })).toMatchObject([
       { msspTransId: id, attempt: 2 },
     ]);
-    expect(await stage.all({ faults: [401] })).toEqual([]);
+    expect(await stage.all({ fault: [401] })).toEqual([]);
     await sign(await take(), { attempt: 2 });
     await indexer.idle();
-    expect(await stage.all({ states: ['signed'] })).toMatchObject([
-      { msspTransId: id, attempt: 2 },
-    ]);
+    expect(await stage.all({ state: ['signed'] })).toMatchObject([{ msspTransId: id, attempt: 2 }]);
     const { submitted, signed, failed, faults } = await history.overview(Date.now() - 3_600_000);
     expect({ submitted, signed, failed, faults }).toEqual({
       submitted: 1,
@@ -94,7 +92,7 @@ describe('the indexer', () => {
       `${id}-receipt`,
     );
     await indexer.idle();
-    expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
+    expect(await stage.all({ state: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
   });
 
   it('goes on where another one stopped', async () => {
@@ -317,7 +315,7 @@ describe('the indexer', () => {
       { code: 208, reason: fault(208) && 'EXPIRED_TRANSACTION', count: 1 },
       { code: 401, reason: 'USER_CANCEL', count: 1 },
     ]);
-    const rows = await stage.all({ states: ['signed'] });
+    const rows = await stage.all({ state: ['signed'] });
     const longest = Math.max(...rows.map(({ tookMs = 0 }) => tookMs));
     expect((found.timeToSignMs?.p99 ?? 0) / longest).toBeGreaterThan(0.9);
     expect((found.timeToSignMs?.p99 ?? 0) / longest).toBeLessThan(1.1);
@@ -394,7 +392,7 @@ describe('the indexer', () => {
     });
     await changing;
     await indexer.idle();
-    expect(await stage.all({ states: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
+    expect(await stage.all({ state: ['receipted'] })).toMatchObject([{ msspTransId: id }]);
   });
 
   it('does not write when another process has gone on', async () => {

@@ -77,7 +77,7 @@ describe('the index over what the product does', () => {
     const rows = await vi.waitFor(
       async () => {
         await indexer.idle();
-        const page = await history.search({ states: ['pending'] }, { limit: 5 });
+        const page = await history.search({ state: ['pending'] }, { limit: 5 });
         expect(page?.rows).toHaveLength(1);
         return page?.rows;
       },
@@ -98,7 +98,7 @@ describe('the index over what the product does', () => {
     await vi.waitFor(
       async () => {
         await indexer.idle();
-        const page = await history.search({ faults: [401] }, { limit: 5 });
+        const page = await history.search({ fault: [401] }, { limit: 5 });
         expect(page?.rows).toMatchObject([{ msspTransId: id, attempt: 2, state: 'failed' }]);
       },
       { timeout: 20_000 },

@@ -34,8 +34,8 @@ let model: TransactionRow[] = [];
 /** By definition: every row of every job, tried one by one. */
 const expected = (filter: HistoryFilter): TransactionRow[] =>
   model
-    .filter((row) => filter.states === undefined || filter.states.includes(row.state))
-    .filter((row) => filter.faults === undefined || filter.faults.includes(row.fault?.code ?? 0))
+    .filter((row) => filter.state === undefined || filter.state.includes(row.state))
+    .filter((row) => filter.fault === undefined || filter.fault.includes(row.fault?.code ?? 0))
     .filter((row) => filter.apId === undefined || row.apId === filter.apId)
     .filter((row) => filter.msisdn === undefined || row.msisdn === filter.msisdn.replace('+', ''))
     .filter((row) => filter.profile === undefined || row.profile === filter.profile)
@@ -100,8 +100,8 @@ const some = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 
 const filterArbitrary: fc.Arbitrary<HistoryFilter> = fc
   .record({
-    states: some(fc.uniqueArray(fc.constantFrom(...states), { minLength: 1, maxLength: 3 })),
-    faults: some(fc.uniqueArray(fc.constantFrom(...faults, 900), { minLength: 1, maxLength: 2 })),
+    state: some(fc.uniqueArray(fc.constantFrom(...states), { minLength: 1, maxLength: 3 })),
+    fault: some(fc.uniqueArray(fc.constantFrom(...faults, 900), { minLength: 1, maxLength: 2 })),
     apId: some(fc.constantFrom(...apIds, 'mid://nobody')),
     msisdn: some(fc.constantFrom('+41790000001', '41790000002', '+41799999999')),
     profile: some(fc.constantFrom<ProfileName>(...profileNames)),
@@ -147,8 +147,8 @@ describe('the search', () => {
   }, 180_000);
 
   it.each([
-    ['states', { states: ['failed'] }],
-    ['faults', { faults: [401] }],
+    ['state', { state: ['failed'] }],
+    ['fault', { fault: [401] }],
     ['apId', { apId: 'mid://bank' }],
     ['msisdn', { msisdn: '+41790000001' }],
     ['profile', { profile: 'STK-LoA4' }],
@@ -192,8 +192,8 @@ describe('the search', () => {
     const { indexed } = await stage.history.rebuild();
     expect(indexed).toBe(model.length);
     expect(sorted(await stage.all({}, 333))).toEqual(model);
-    expect(sorted(await stage.all({ states: ['failed', 'pending'], text: 'ORDER' }))).toEqual(
-      expected({ states: ['failed', 'pending'], text: 'ORDER' }),
+    expect(sorted(await stage.all({ state: ['failed', 'pending'], text: 'ORDER' }))).toEqual(
+      expected({ state: ['failed', 'pending'], text: 'ORDER' }),
     );
   });
 });

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shardKeys } from '../../../src/transactions/history/keys.ts';
+import { packRow, rowsInChunk } from '../../../src/transactions/history/layout.ts';
 import {
   factsWidth,
   namesWidth,
-  packFacts,
   packNames,
-  rowsInChunk,
+  transactionFacts,
 } from '../../../src/transactions/history/packed-row.ts';
 import { positionText } from '../../../src/transactions/history/position.ts';
 import type { TransactionRow } from '../../../src/transactions/history/row.ts';
@@ -48,7 +48,7 @@ const writeChunks = async (apIdOfOld: string): Promise<void> => {
     ];
     const packed = { facts: Buffer.alloc(2 * factsWidth), names: Buffer.alloc(2 * namesWidth) };
     for (const [index, row] of [old, recent].entries()) {
-      packFacts(row, packed.facts, index * factsWidth);
+      packRow(transactionFacts, row, packed.facts, index * factsWidth);
       packNames(row.msspTransId, row.apTransId, packed.names, index * namesWidth);
     }
     pipeline.set(facts(chunk), packed.facts);

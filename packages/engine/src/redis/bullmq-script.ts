@@ -1,4 +1,4 @@
-/** The texts of BullMQ's own scripts that some of ours extend. They are no part of its API. */
+/** The texts of BullMQ's own scripts that some of ours extend. They are not part of its API. */
 import { createRequire } from 'node:module';
 import type { RedisClient } from './client.ts';
 

@@ -121,7 +121,10 @@ export const createRedisClock = (
       const difference = readings.get(node)?.difference ?? last;
       return difference === undefined ? undefined : monotonic() + difference;
     },
-    /** How much this process is ahead of the node that differs most, in ms; undefined if unknown. */
+    /**
+     * Milliseconds by which this process is ahead of the node that differs most; undefined if
+     * unknown.
+     */
     offsetMs: (): number | undefined => {
       const ahead = wall() - monotonic();
       const offsets = [...readings.values()].map(({ difference }) => ahead - difference);

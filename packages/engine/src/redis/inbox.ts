@@ -34,7 +34,7 @@ export interface Inbox {
   readonly hasBegun: boolean;
 }
 
-/** @returns Undefined for a text that is no JSON: other programs write jobs, too. */
+/** @returns Undefined for a text that is not JSON: other programs write jobs, too. */
 export const parse = (text: string | null | undefined): unknown => {
   try {
     return text == null ? undefined : JSON.parse(text);
@@ -67,7 +67,7 @@ const decodeLine = (json: string | undefined): unknown => {
   }
 };
 
-/** Reads the lines of an inbox. A line that is no event is skipped, and cut with the others. */
+/** Reads the lines of an inbox. A line that is not an event is skipped, and cut with the others. */
 export const readLines = (text: string): InboxEntry[] => {
   let end = 0;
   return text.split('\n').flatMap((line) => {

@@ -246,7 +246,7 @@ const maxRenewed = 1000;
 
 /** @param now Milliseconds since the epoch, by the clock of Redis. */
 export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () => number) => {
-  /** The key of the held tries. It is no key of a job, because ids of jobs have no colon. */
+  /** The key of the held tries. It is not a key of a job, because ids of jobs have no colon. */
   const heldKey = queue.toKey('tries:held');
   const memberOf = ({ id, name }: HeldTry): string => `${id} ${name}`;
   const wake = async (id: string): Promise<boolean> => {
@@ -401,7 +401,10 @@ export const createInstanceStore = (queue: Queue, redis: RedisClient, now: () =>
       const kind = answer === 1 ? 'stored' : answer === 2 ? 'more' : 'lost';
       return { kind, parts: division.parts };
     },
-    /** Holds tries until the given time. @returns For each whether it was still held. */
+    /**
+     * Holds tries until the given time.
+     * @returns Whether each was still held, in the same order.
+     */
     renew: async (tries: readonly HeldTry[], until: number): Promise<readonly boolean[]> => {
       const wanted: boolean[] = [];
       for (let from = 0; from < tries.length; from += maxRenewed) {

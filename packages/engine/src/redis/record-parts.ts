@@ -40,7 +40,7 @@ export const noParts: Parts = { all: [], next: 1 };
 /** The length from which a record is divided, in characters. */
 const leastDivided = 8192;
 const partLength = 1024;
-/** Stored parts that are looked for in the text after one that is no longer there. */
+/** When the text no longer has a stored part, at most so many of the next parts are looked for. */
 const maxLookedFor = 32;
 
 export const fieldOf = (name: number): string => `part:${name}`;

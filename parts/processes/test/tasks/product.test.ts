@@ -11,7 +11,7 @@ import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import { startMailServer, type TestMailServer } from '../../../../test/support/smtp.ts';
-import { defineWorkflow, service } from '../../workflows/index.ts';
+import { defineWorkflow, service } from '../../../workflows/charts/index.ts';
 
 const redis = testRedis();
 

@@ -6,8 +6,8 @@ import { createStage } from '../../../../packages/engine/test/stage.ts';
 import { SettingFileError } from '../../../../src/environment/setting-file.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import { startMailServer, type TestMailServer } from '../../../../test/support/smtp.ts';
+import { openMailer } from '../../../workflows/mail.ts';
 import type { Person } from '../../charts/signer-contract.ts';
-import { openMailer } from '../../mail.ts';
 import { readMailTemplates } from '../../tasks/mail-templates.ts';
 import { anna, origin, startTaskStage, stepOf, type TaskStage } from './stage.ts';
 

@@ -1,0 +1,111 @@
+/**
+ * The signature process as a workflow of the service: its charts, with a definition as input
+ * (definition.ts) and effects by which applications and people hear of it.
+ */
+
+import { defineWorkflow, InputError, providedActivity } from '../../packages/engine/src/define.ts';
+import { type EffectInHand, effect } from '../../packages/engine/src/effect.ts';
+import {
+  type ServiceWorkflow,
+  type SignAsk,
+  type SignResult,
+  workflowDataSchema,
+} from '../workflows/index.ts';
+import { processMachine, processVersion } from './charts/process.machine.ts';
+import { type ProcessNotice, processEventSchema, type Tell } from './charts/process-actions.ts';
+import type { ProcessContext } from './charts/process-progress.ts';
+import {
+  outputOfProcess,
+  type ProcessReport,
+  publishProcess,
+  reasonOfProcess,
+} from './charts/process-report.ts';
+import { signerMachine } from './charts/signer.machine.ts';
+import { type SignerNotice, signerEventSchema } from './charts/signer-contract.ts';
+import { checkDefinition, checkNumbers } from './definition/check-definition.ts';
+import type { ProcessDefinition } from './definition/definition.ts';
+import { planOf } from './definition/plan.ts';
+import { processActivities, processName } from './names.ts';
+
+/**
+ * An effect of an instance. Carried out again, it has the same id. One of a later instance with the
+ * same id has another.
+ */
+export interface EffectOf {
+  readonly id: string;
+  /** Of a process, or of one of its signers. */
+  readonly address: string;
+}
+
+export interface ProcessEffects {
+  notify(notice: SignerNotice, effect: EffectOf): Promise<void>;
+  notifyProcess(notice: ProcessNotice, effect: EffectOf): Promise<void>;
+  tell(tell: Tell, effect: EffectOf): Promise<void>;
+}
+
+/** `instance.data` of a process. */
+export interface ProcessData {
+  readonly apId: string;
+  /** As the application sent it. */
+  readonly input: unknown;
+}
+
+/** With an id that is another one when the process runs again under its name. */
+const effectFrom = ({ id, address, instance }: EffectInHand): EffectOf => ({
+  id: `${id}/${instance.createdAt}`,
+  address,
+});
+
+const usable = (input: unknown, now: number): ProcessDefinition => {
+  const checked = checkDefinition(input, { now, isKnown: () => true });
+  if (checked.ok) return checked.definition;
+  throw new InputError(checked.problem);
+};
+
+/**
+ * Whether the service knows the numbers is not checked here: those with phones lie in Redis. The
+ * API asks before (checkNumbers), and so does the worker before the first turn.
+ *
+ * @param options.effects Undefined in programs that run no turns.
+ */
+export const createProcessWorkflow = ({
+  effects,
+}: {
+  readonly effects?: ProcessEffects | undefined;
+} = {}): ServiceWorkflow => {
+  const signer = signerMachine.provide({
+    actors: { sign: providedActivity<SignAsk, SignResult>(processActivities.sign) },
+    actions: {
+      notify: effect((notice: SignerNotice, given) => effects?.notify(notice, effectFrom(given))),
+    },
+  });
+  const workflow = defineWorkflow({
+    name: processName,
+    version: processVersion,
+    chart: processMachine.provide({
+      actors: { signer, attest: providedActivity<ProcessReport, string>(processActivities.attest) },
+      actions: {
+        notifyProcess: effect((notice: ProcessNotice, given) =>
+          effects?.notifyProcess(notice, effectFrom(given)),
+        ),
+        tell: effect((tell: Tell, given) => effects?.tell(tell, effectFrom(given))),
+      },
+    }),
+    // The definition is checked once, when the instance begins: deadlines pass, numbers change.
+    input: { parse: (data): ProcessData => workflowDataSchema.parse(data) as ProcessData },
+    begin: ({ apId, input }: ProcessData, { id, at, addedAt }) =>
+      planOf(usable(input, addedAt), { apId, id }, at),
+    events: processEventSchema,
+    childEvents: { signer: signerEventSchema },
+    publish: publishProcess,
+    reasonOf: reasonOfProcess,
+    resultOf: ({ output }) => output,
+  });
+  return {
+    ...workflow,
+    checkInput: checkNumbers,
+    // A process that has failed rests in a state: the evidence of any is in its context.
+    outputOf: (context) => outputOfProcess(context as ProcessContext),
+    tellsEnd: true,
+  };
+};
