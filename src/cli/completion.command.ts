@@ -22,7 +22,9 @@ const placesBelow = (command: Command, at = ''): readonly Place[] => [
   {
     at,
     commands: command.commands.map((each): Offer => [each.name(), each.description()]),
-    options: command.options.map(({ long, description }): Offer => [long ?? '', description]),
+    options: command.options
+      .filter(({ hidden }) => !hidden)
+      .map(({ long, description }): Offer => [long ?? '', description]),
     values: command.registeredArguments.flatMap(({ argChoices = [] }) =>
       argChoices.map((each): Offer => [each, '']),
     ),
