@@ -24,7 +24,7 @@ import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { PartSetupError } from '../part/part.ts';
 import { createDirectory } from '../redis/embedded/instance-lock.ts';
-import { createEventLog, createLogger } from '../telemetry/logger.ts';
+import { createEventLog, createLogger, type HeldOutput } from '../telemetry/logger.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import type { ApiSide } from './api-side.ts';
@@ -112,6 +112,8 @@ export const startProduct = async (
     };
     /** The address on which a process without an API serves its metrics. */
     readonly workerHost?: string;
+    /** Called when the start waits for something that may take any time. */
+    readonly onWait?: () => void;
   },
 ): Promise<Product> => {
   const { http, tls } = options.configuration;
@@ -122,7 +124,8 @@ export const startProduct = async (
     const core = await openCoreFor(options);
     add(core.close);
     await core.keyPlace.open();
-    await waitForRedis(core, options.logger);
+    const notice = { warn: options.logger.warn.bind(options.logger), show: parts.onWait };
+    await waitForRedis(core, notice);
     const { queue } = options.configuration;
     const probe = createRedisProbe({
       redis: core.blocking,
@@ -130,10 +133,10 @@ export const startProduct = async (
       shardPrefixes: shardPrefixes(queue),
     });
     const custody = core.custodyOver(core.blocking);
-    await waitForWrites(probe, options.logger, custody.hasAuthority);
+    await waitForWrites(probe, notice, custody.hasAuthority);
     const { error, isMadeElsewhere = false } = parts.authority ?? {};
     if (error !== undefined && !(await custody.hasAuthority())) throw new Error(error);
-    if (isMadeElsewhere) await waitForAuthority(custody, options.logger);
+    if (isMadeElsewhere) await waitForAuthority(custody, notice);
     await claimStore(core);
     await prepareParts(core);
     // Creates the authority at the first start, and detects a wrong master key.
@@ -205,11 +208,13 @@ const listenError = (
 /**
  * Starts, and stops in order at SIGINT and SIGTERM.
  *
+ * @param output Takes the log. It is shown here where the start waits without a time limit.
  * @throws An Error with a sentence for the operator.
  */
 export const launch = async (
   environment: Environment,
   parts: { readonly api: boolean; readonly workers: boolean },
+  output: HeldOutput,
 ) => {
   // Garbage here dies young: helpers on other cores would cost more than they save.
   setFlagsFromString('--no-parallel-scavenge');
@@ -224,7 +229,7 @@ export const launch = async (
   const directory = dirname(resolve(environment.configurationPath ?? '.'));
   await readPartFiles(partsOfProduct, configuration, directory);
   const now = Date.now;
-  const logger = createLogger(environment.logLevel, undefined, environment.logFormat);
+  const logger = createLogger(environment.logLevel, output, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopbackHost(environment.host)) {
     logger.warn(
@@ -283,6 +288,7 @@ export const launch = async (
           noted: () => keyUse.note().catch(trouble),
         },
         workerHost: environment.host,
+        onWait: output.show,
       },
     );
   } catch (error) {
