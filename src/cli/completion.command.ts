@@ -4,6 +4,7 @@
  */
 import { Argument, type Command } from 'commander';
 import { type AddCommand, ok } from '../command-line/context.ts';
+import { worksAt } from '../command-line/place.ts';
 import { parseOneOf } from '../command-line/transactions-filter.ts';
 
 /** A word and what it is for. */
@@ -117,7 +118,7 @@ ${places
 };
 
 export const addCompletion: AddCommand = (program, _, done) => {
-  program
+  const command = program
     .command('completion')
     .description('print a script that completes commands and options')
     .addArgument(
@@ -129,4 +130,5 @@ export const addCompletion: AddCommand = (program, _, done) => {
       const script = scripts[shell](placesBelow(program));
       done(ok({ shell, script }, script));
     });
+  worksAt('here', command);
 };

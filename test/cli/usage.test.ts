@@ -7,6 +7,7 @@ import { fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
 import { parts } from '../../parts/parts.ts';
 import { createProgram } from '../../src/cli/cli.ts';
 import { exitCodes, exitCodeTable } from '../../src/command-line/exit-codes.ts';
+import { type Place, placeOf, places } from '../../src/command-line/place.ts';
 import { piped, run } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
@@ -158,6 +159,16 @@ describe('a group of commands', () => {
   });
 });
 
+describe('--url', () => {
+  it.each(all)('is an option of paraph $name, or its help says where it works', async (one) => {
+    const { name, command } = one;
+    const hasUrl = command.options.some(({ long }) => long === '--url');
+    const { stdout } = await run([...name.split(' '), '--help']);
+    const said = Object.values(places).filter((sentence) => stdout.includes(sentence));
+    expect(said).toHaveLength(hasUrl ? 0 : 1);
+  });
+});
+
 describe('the help', () => {
   it.each([
     ['help', '--help'],
@@ -248,6 +259,15 @@ describe('docs/cli.md', () => {
   it('holds the table of exit codes', () => {
     expect(document).toContain(exitCodeTable());
   });
+
+  it.each(Object.keys(places) as Place[])(
+    'lists the commands without --url, by where they work: %s',
+    (place) => {
+      const named = all.filter(({ command }) => placeOf(command) === place);
+      const names = named.map(({ name }) => `\`${name}\``).join(', ');
+      expect(document).toContain(`| ${names} | ${places[place].replace(/:.*$/, '')} |\n`);
+    },
+  );
 
   it.each(all.map(({ name, command }) => ({ name, command })))(
     'describes paraph $name',
