@@ -26,6 +26,7 @@ import { addAps } from './aps.command.ts';
 import { addAudit } from './audit.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
+import { addCompletionIds } from './completion-ids.command.ts';
 import { addConfig } from './config.command.ts';
 import { addExamples } from './examples.ts';
 import { addIndex } from './index.command.ts';
@@ -112,7 +113,7 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Workflows:': [],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [addUsers, addAps, addClients, addKeys, addMasterKeys, addIndex, addConfig],
-  'More:': [addCompletion],
+  'More:': [addCompletion, addCompletionIds],
 };
 
 /** All commands with their options. docs/cli.md is tested against it. */
