@@ -7,12 +7,9 @@ import { assetAddress, type PageFrame } from './assets.ts';
 import { type Html, icons } from './markup.ts';
 import { sharedWords } from './words.ts';
 
-/**
- * With what the head of every page begins, of the console too. A system keyboard makes the page
- * smaller, so that a button at its end stays in sight.
- */
+/** With what the head of every page begins, of the console too. */
 export const headStart = html`<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">`;
