@@ -18,6 +18,7 @@ import {
   UsageError,
 } from '../../src/command-line/context.ts';
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
+import { worksAt } from '../../src/command-line/place.ts';
 import type { Environment } from '../../src/environment/environment.ts';
 import { productVersion } from '../../src/environment/product-version.ts';
 import type { Service } from './own-keys.ts';
@@ -184,12 +185,12 @@ const restore = async (
   );
 
 const addBackup: AddCommand = (program, context, done) => {
-  program
+  const backing = program
     .command('backup')
     .description('write all that the service keeps in Redis into one file, while it runs')
     .argument('<file>', 'a new file; it is encrypted under the master key')
     .action(async (file: string) => done(await backup(context, resolve(file))));
-  program
+  const restoring = program
     .command('restore')
     .description('put a backup into an empty Redis')
     .argument('<file>', 'what paraph backup has written')
@@ -197,6 +198,7 @@ const addBackup: AddCommand = (program, context, done) => {
     .action(async (file: string, flags: { readonly replace?: boolean }) =>
       done(await restore(context, resolve(file), flags)),
     );
+  for (const command of [backing, restoring]) worksAt('redis', command);
 };
 
 export const backupCommands: PartCommands = {

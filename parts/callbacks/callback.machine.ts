@@ -64,6 +64,11 @@ export const processMessageSchema = z.object({
   /** The state of the step, or of the process. */
   state: z.string().optional(),
   reason: z.string().optional(),
+  /** Who has refused in the step; `reason` is in their own words. */
+  refusals: z
+    .array(z.object({ key: z.string(), name: z.string(), reason: z.string().optional() }))
+    .readonly()
+    .optional(),
   /** The code of the fault for an unreached signer, or of the mail server for a refused mail. */
   code: z.number().optional(),
   /** The address. Default: that of the application's callbacks. */

@@ -14,8 +14,8 @@ export const createNotices = ({ tell }: Pick<Tellers, 'tell'>): ProcessEffects =
       const about = { apId, title: process.title, step, key, name: person.name };
       return tell({ what, ...about, signer, code }, from(effect));
     },
-    notifyProcess: ({ what, apId, process, step, state, reason }, effect) =>
-      tell({ what, apId, title: process.title, step, state, reason }, from(effect)),
+    notifyProcess: ({ what, apId, process, step, state, reason, refusals }, effect) =>
+      tell({ what, apId, title: process.title, step, state, reason, refusals }, from(effect)),
     tell: ({ url, apId, process, failure }, effect) =>
       tell(
         {

@@ -24,6 +24,7 @@ import {
   UsageError,
 } from '../../src/command-line/context.ts';
 import { parseJson, readNamed } from '../../src/command-line/named-file.ts';
+import { worksAt } from '../../src/command-line/place.ts';
 import {
   type Field,
   fieldsText,
@@ -327,7 +328,7 @@ export const addFileCommands = (
   files: ChartFiles,
 ): void => {
   workflow.description(`${workflow.description()}, and charts of your own in files`);
-  workflow
+  const checking = workflow
     .command('check')
     .description('say what the chart in a file can do, or why it cannot be durable')
     .argument('<file>', 'JavaScript module that exports defineWorkflow(…)')
@@ -335,7 +336,7 @@ export const addFileCommands = (
     .action(async (file: string, flags: { readonly mermaid?: true }) =>
       done(await check(context, file, flags, files)),
     );
-  workflow
+  const testing = workflow
     .command('test')
     .description('run the chart in a file with a fast clock, on a Redis of its own')
     .argument('<file>', 'JavaScript module that exports defineWorkflow(…)')
@@ -346,4 +347,5 @@ export const addFileCommands = (
     .action(async (file: string, flags: TestFlags) =>
       done(await test(context, file, flags, files)),
     );
+  for (const command of [checking, testing]) worksAt('here', command);
 };

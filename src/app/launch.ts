@@ -24,7 +24,7 @@ import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
 import { PartSetupError } from '../part/part.ts';
 import { createDirectory } from '../redis/embedded/instance-lock.ts';
-import { createEventLog, createLogger } from '../telemetry/logger.ts';
+import { createEventLog, createLogger, type HeldOutput } from '../telemetry/logger.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';
 import { shardPrefixes } from '../transactions/contract.ts';
 import { toleratedOffsetMs } from '../transactions/history/processes.ts';
@@ -114,6 +114,8 @@ export const startProduct = async (
     };
     /** The address on which a process without an API serves its metrics. */
     readonly workerHost?: string;
+    /** Called when the start waits for something that may take any time. */
+    readonly onWait?: () => void;
   },
 ): Promise<Product> => {
   const { http, tls } = options.configuration;
@@ -124,7 +126,8 @@ export const startProduct = async (
     const core = await openCoreFor(options);
     add(core.close);
     await core.keyPlace.open();
-    await waitForRedis(core, options.logger);
+    const notice = { warn: options.logger.warn.bind(options.logger), show: parts.onWait };
+    await waitForRedis(core, notice);
     const { queue } = options.configuration;
     const probe = createRedisProbe({
       redis: core.blocking,
@@ -132,11 +135,11 @@ export const startProduct = async (
       shardPrefixes: shardPrefixes(queue),
     });
     const custody = core.custodyOver(core.blocking);
-    await waitForWrites(probe, options.logger, custody.hasAuthority);
+    await waitForWrites(probe, notice, custody.hasAuthority);
     const { error, isMadeElsewhere = false } = parts.authority ?? {};
     const hadAuthority = await custody.hasAuthority();
     if (error !== undefined && !hadAuthority) throw new StartError('refused', error);
-    if (isMadeElsewhere) await waitForAuthority(custody, options.logger);
+    if (isMadeElsewhere) await waitForAuthority(custody, notice);
     await claimStore(core);
     await prepareParts(core);
     // Creates the authority at the first start, and detects a wrong master key.
@@ -211,13 +214,13 @@ const listenError = (
  * Starts, and stops in order at SIGINT and SIGTERM. Neither API nor workers: what every start does
  * to Redis, until `stop` is called.
  *
- * @param logTo Where the log goes. Default: stdout.
+ * @param output Takes the log. It is shown here where the start waits without a time limit.
  * @throws An Error with a sentence for the operator.
  */
 export const launch = async (
   environment: Environment,
   parts: { readonly api: boolean; readonly workers: boolean },
-  logTo?: Parameters<typeof createLogger>[1],
+  output: HeldOutput,
 ) => {
   // Garbage here dies young: helpers on other cores would cost more than they save.
   setFlagsFromString('--no-parallel-scavenge');
@@ -232,7 +235,7 @@ export const launch = async (
   const directory = dirname(resolve(environment.configurationPath ?? '.'));
   await readPartFiles(partsOfProduct, configuration, directory);
   const now = Date.now;
-  const logger = createLogger(environment.logLevel, logTo, environment.logFormat);
+  const logger = createLogger(environment.logLevel, output, environment.logFormat);
   const { trouble } = createEventLog(logger, now);
   if (parts.api && configuration.sandbox && !isLoopbackHost(environment.host)) {
     logger.warn(
@@ -301,6 +304,7 @@ export const launch = async (
               : inDataDirectory(dataDirectory, () => keyUse.note()),
         },
         workerHost: environment.host,
+        onWait: output.show,
       },
     );
   } catch (error) {

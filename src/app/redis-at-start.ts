@@ -60,6 +60,12 @@ const patienceMs = 10_000;
 const longestPauseMs = 8000;
 const lookEveryMs = 1000;
 
+/** The log of a start that waits. */
+interface Notice extends Pick<Logger, 'warn'> {
+  /** Shows the log, which a start holds back as long as it may fail soon. */
+  readonly show?: (() => void) | undefined;
+}
+
 /** Host and port of each node, or the path of a socket: what a log may have of REDIS_URL. */
 const placeOf = (redisUrl: string): string =>
   redisUrl
@@ -83,7 +89,7 @@ export const waitForRedis = async (
     blocking,
     redisUrl,
   }: Pick<Core, 'ready' | 'commands' | 'blocking' | 'redisUrl'>,
-  logger: Logger,
+  notice: Notice,
 ): Promise<void> => {
   const began = performance.now();
   let latest: { readonly message: string; readonly at: number } | undefined;
@@ -94,16 +100,13 @@ export const waitForRedis = async (
   for (const client of [commands, blocking]) client.on('error', note);
   const whenReady = ready();
   let isReady = await settlesWithin(whenReady, noticeMs);
-  if (!isReady) logger.warn({ redis: placeOf(redisUrl) }, 'waiting for Redis to answer');
+  if (!isReady) notice.warn({ redis: placeOf(redisUrl) }, 'waiting for Redis to answer');
   while (!isReady) {
     isReady = await settlesWithin(whenReady, lookEveryMs);
     const now = performance.now();
-    if (
-      isReady ||
-      latest === undefined ||
-      now - began < patienceMs ||
-      now - latest.at > longestPauseMs
-    ) {
+    if (isReady || (latest !== undefined && now - began < patienceMs)) continue;
+    if (latest === undefined || now - latest.at > longestPauseMs) {
+      notice.show?.();
       continue;
     }
     const problem = `REDIS_URL: no Redis can be used at that address (${latest.message}).`;
@@ -120,26 +123,28 @@ export const waitForRedis = async (
  */
 export const waitForWrites = async (
   { look }: Pick<RedisProbe, 'look'>,
-  logger: Pick<Logger, 'warn'>,
+  notice: Notice,
   isPrepared: () => Promise<boolean>,
 ): Promise<void> => {
   const trouble = await look();
   // A missing right of the Redis user does not appear without a person.
   if (trouble?.kind === 'right') throw new Error(trouble.says);
   if (trouble === undefined) return;
-  logger.warn(`${trouble.says}; nothing is accepted until it does`);
+  notice.warn(`${trouble.says}; nothing is accepted until it does`);
+  notice.show?.();
   while (!(await isPrepared()) && (await look()) !== undefined) await delay(lookEveryMs);
 };
 
 /** Resolves when another process has made the certificate authority, however long that takes. */
 export const waitForAuthority = async (
   { hasAuthority }: Pick<KeyCustody, 'hasAuthority'>,
-  logger: Pick<Logger, 'warn'>,
+  notice: Notice,
 ): Promise<void> => {
   if (await hasAuthority()) return;
-  logger.warn(
+  notice.warn(
     'waiting for the certificate authority: an API makes it at its first start, or paraph authority',
   );
+  notice.show?.();
   while (!(await hasAuthority())) await delay(lookEveryMs);
 };
 

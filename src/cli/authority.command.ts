@@ -15,6 +15,8 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
+import { worksAt } from '../command-line/place.ts';
+import { holdOutput } from '../telemetry/logger.ts';
 import { failedStart } from './serve.command.ts';
 
 const makeAuthority = async (context: CliContext): Promise<Report> => {
@@ -24,22 +26,26 @@ const makeAuthority = async (context: CliContext): Promise<Report> => {
       'paraph authority needs REDIS_URL, the Redis of the service; paraph start makes the authority of its own.',
     );
   }
+  const output = holdOutput(environment.logFormat, context.stderr);
   try {
     const { launch } = await import('../app/launch.ts');
-    const launched = await launch(environment, { api: false, workers: false }, context.stderr);
+    const launched = await launch(environment, { api: false, workers: false }, output);
+    output.show();
     launched.stop();
     await launched.stopped;
     return launched.hadAuthority
       ? ok({ result: 'exists' }, 'The certificate authority exists.\n')
       : ok({ result: 'made' }, 'Made the certificate authority.\n');
   } catch (error) {
+    output.drop();
     return failedStart(toError(error));
   }
 };
 
 export const addAuthority: AddCommand = (program, context, done) => {
-  program
+  const command = program
     .command('authority')
     .description('make the certificate authority of a new service, once')
     .action(async () => done(await makeAuthority(context)));
+  worksAt('redis', command);
 };

@@ -6,7 +6,7 @@
  * most one sentence: never a stack, and never the value of an argument, which may be a password in
  * the wrong place.
  */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { parts } from '../../parts/parts.ts';
@@ -16,6 +16,7 @@ import {
   CommandEnd,
   type Done,
   type Report,
+  UsageError,
 } from '../command-line/context.ts';
 import { exitCodeHelp, exitCodes } from '../command-line/exit-codes.ts';
 import type { Heading } from '../command-line/part-commands.ts';
@@ -26,6 +27,7 @@ import { addAudit } from './audit.command.ts';
 import { addAuthority } from './authority.command.ts';
 import { addClients } from './clients.command.ts';
 import { addCompletion } from './completion.command.ts';
+import { addCompletionIds } from './completion-ids.command.ts';
 import { addConfig } from './config.command.ts';
 import { addExamples } from './examples.ts';
 import { addIndex } from './index.command.ts';
@@ -69,16 +71,31 @@ const addJson = (command: Command): void => {
 
 const isHelp = (name: string): boolean => name === 'help';
 
-/** Commander shows the help of the group when the command that is asked about does not exist. */
-const refuseHelpOnUnknown = (group: Command): void => {
+/** `users add` for the command `paraph users add`; empty for `paraph` itself. */
+const pathOf = (command: Command): string =>
+  command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
+
+/**
+ * Commander shows the help of a group that is called without a command, or when the command that is
+ * asked about does not exist. Here both end with a sentence. `paraph` alone shows its help: that is
+ * how a newcomer looks around.
+ */
+const refuseWithoutCommand = (group: Command): void => {
   if (group.commands.length === 0) return;
-  group.on('beforeHelp', () => {
+  group.on('beforeHelp', ({ error: isProblem }: { readonly error: boolean }) => {
     const [name = '-'] = group.args;
     const isKnown = isHelp(name) || group.commands.some((command) => command.name() === name);
     if (!name.startsWith('-') && !isKnown)
       group.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' });
+    const path = pathOf(group);
+    if (isProblem && path !== '') {
+      const names = group.commands.map((command) => command.name()).join(', ');
+      throw new UsageError(`paraph ${path} needs a command: ${names}.`);
+    }
   });
-  for (const command of group.commands) refuseHelpOnUnknown(command);
+  // So that a script gets its JSON. `addJson` gives the option to the commands themselves.
+  if (group.parent !== null) group.addOption(new Option('--json').hideHelp());
+  for (const command of group.commands) refuseWithoutCommand(command);
 };
 
 /** `help keys list` is `keys list --help`; commander reads one name only. */
@@ -99,7 +116,7 @@ const groups: Readonly<Record<Heading, readonly AddCommand[]>> = {
   'Workflows:': [],
   'Operate:': [addTransactions, addWatch, addReplay, addAudit, addStats, addRefusals],
   'Administer:': [addUsers, addAps, addClients, addKeys, addMasterKeys, addIndex, addConfig],
-  'More:': [addCompletion],
+  'More:': [addCompletion, addCompletionIds],
 };
 
 /** All commands with their options. docs/cli.md is tested against it. */
@@ -132,7 +149,7 @@ export const createProgram = (context: CliContext, done: Done): Command => {
   }
   addJson(program);
   addExamples(program, Object.assign({}, ...parts.map(({ commands }) => commands?.examples)));
-  refuseHelpOnUnknown(program);
+  refuseWithoutCommand(program);
   return program;
 };
 

@@ -16,6 +16,7 @@ import {
   variable,
 } from '../command-line/context.ts';
 import { readNamed } from '../command-line/named-file.ts';
+import { worksAt } from '../command-line/place.ts';
 import { type Field, fieldsText, listFields, printable } from '../command-line/screen.ts';
 import { parseOneOf } from '../command-line/transactions-filter.ts';
 import { isoOrNull } from '../command-line/transactions-row.ts';
@@ -284,6 +285,7 @@ export const addClients: AddCommand = (program, context, done) => {
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
     .option('--create', 'begin the file if there is none')
     .action(async (options: AddOptions) => done(await add(context, options)));
+  worksAt('here', adding);
   const action = secretActions(context, done);
   for (const [order, description] of Object.entries(changes) as [keyof typeof changes, string][]) {
     const command = clients
@@ -294,9 +296,10 @@ export const addClients: AddCommand = (program, context, done) => {
       change(context, admin, order, id, flags),
     );
   }
-  clients
+  const listing = clients
     .command('list')
     .description('list them')
     .option('--config <file>', 'by default the one in PARAPH_CONFIG')
     .action(async (options: { readonly config?: string }) => done(await list(context, options)));
+  worksAt('here', listing);
 };

@@ -13,6 +13,7 @@ import {
   UsageError,
   variable,
 } from '../command-line/context.ts';
+import { worksAt } from '../command-line/place.ts';
 import { printable } from '../command-line/screen.ts';
 import { readPassword } from '../command-line/terminal-input.ts';
 import { hashPassword, isPlausiblePassword } from '../registry/passwords.ts';
@@ -52,15 +53,16 @@ const hash = async (context: CliContext): Promise<Report> => {
 };
 
 export const addConfig: AddCommand = (program, context, done) => {
-  program
+  const hashing = program
     .command('hash-password')
     .description('print the stored form of a password, which is typed or piped in')
     .action(async () => done(await hash(context)));
-  program
+  const checking = program
     .command('config')
     .description('work with the configuration file')
     .command('check')
     .description('check the environment and the configuration file')
     .argument('[file]', 'by default the one in PARAPH_CONFIG')
     .action(async (file: string | undefined) => done(await check(context, file)));
+  for (const command of [hashing, checking]) worksAt('here', command);
 };

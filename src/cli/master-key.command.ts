@@ -23,6 +23,7 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
+import { worksAt } from '../command-line/place.ts';
 import { iso } from '../command-line/transactions-row.ts';
 import { acquireInstanceLock } from '../redis/embedded/instance-lock.ts';
 import type { OperationsSession } from './local-api.ts';
@@ -158,9 +159,10 @@ export const addMasterKeys: AddCommand = (program, context, done) => {
     rotate: ['replace the master key in PARAPH_DATA', rotate],
   } as const;
   for (const [name, [description, work]] of Object.entries(orders)) {
-    group
+    const command = group
       .command(name)
       .description(description)
       .action(async () => done(await withStage(context, (stage) => work(stage, context))));
+    worksAt('redis', command);
   }
 };

@@ -11,6 +11,7 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
+import { worksAt } from '../command-line/place.ts';
 import { type Field, fieldsText, printable } from '../command-line/screen.ts';
 import { readOutbox } from '../sscd/text-gateway.ts';
 import { usableConfiguration } from './configuration-file.ts';
@@ -33,9 +34,10 @@ const messages = async (context: CliContext, msisdn: string): Promise<Report> =>
 };
 
 export const addMessages: AddCommand = (program, context, done) => {
-  program
+  const command = program
     .command('messages')
     .description('show the text messages of the last ten minutes (on the machine of the service)')
     .argument('<msisdn>', 'mobile number that they were sent to')
     .action(async (msisdn: string) => done(await messages(context, msisdn)));
+  worksAt('redis', command);
 };

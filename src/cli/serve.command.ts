@@ -15,8 +15,9 @@ import {
   UsageError,
 } from '../command-line/context.ts';
 import type { Outcome } from '../command-line/exit-codes.ts';
+import { worksAt } from '../command-line/place.ts';
 import type { Environment } from '../environment/environment.ts';
-import { createLogger } from '../telemetry/logger.ts';
+import { createLogger, type HeldOutput, holdOutput } from '../telemetry/logger.ts';
 
 const parts = {
   start: 'start the whole product in one process',
@@ -38,11 +39,14 @@ const runPart = async (
   context: CliContext,
   part: Part,
   environment: Environment,
+  output: HeldOutput,
 ): Promise<number> => {
   const { launch } = await import('../app/launch.ts');
-  const starting = launch(environment, { api: part !== 'worker', workers: part !== 'api' });
+  const sides = { api: part !== 'worker', workers: part !== 'api' };
+  const starting = launch(environment, sides, output);
   // From the end of the start on, the product handles signals itself.
   const launched = await Promise.race([starting, whenInterrupted(context.signal)]);
+  output.show();
   if (part === 'start') {
     const { greet } = await import('../app/greeting.ts');
     context.stdout.write(greet(launched));
@@ -68,9 +72,11 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
       `paraph ${part} needs REDIS_URL, the Redis that all processes of the service share; paraph start brings its own.`,
     );
   }
+  const output = holdOutput(environment.logFormat);
   try {
-    return await runPart(context, part, environment);
+    return await runPart(context, part, environment, output);
   } catch (error) {
+    output.drop();
     if (error instanceof CommandEnd) return error.report;
     return failedStart(toError(error));
   }
@@ -78,9 +84,10 @@ const serve = async (context: CliContext, part: Part): Promise<number | Report> 
 
 export const addServe: AddCommand = (program, context, done) => {
   for (const part of Object.keys(parts).filter(isPart)) {
-    program
+    const command = program
       .command(part)
       .description(parts[part])
       .action(async () => done(await serve(context, part)));
+    worksAt('service', command);
   }
 };

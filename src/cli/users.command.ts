@@ -7,6 +7,7 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
+import { worksAt } from '../command-line/place.ts';
 import { type Column, type Field, fieldsText, table } from '../command-line/screen.ts';
 import { parseCount, parseOneOf } from '../command-line/transactions-filter.ts';
 import { iso } from '../command-line/transactions-row.ts';
@@ -204,9 +205,13 @@ export const addUsers: AddCommand = (program, context, done) => {
     async (admin, id: string) => ok(await admin.delete<object>(['tokens', id]), 'Revoked.\n'),
   );
 
-  command('link', 'make a link that logs one in, once, within fifteen minutes; at Redis only')
+  const link = command(
+    'link',
+    'make a link that logs one in, once, within fifteen minutes; at Redis only',
+  )
     .argument('<name>', 'who; local is an admin without a user')
     .action(async (name: string) => done(await issueLink(context, name)));
+  worksAt('redis', link);
 
   const endLocal =
     'end all sessions and links without a user: of local, and of people of the OpenID provider';

@@ -21,7 +21,7 @@ import {
 import type { Outcome } from './exit-codes.ts';
 import { type Column, table } from './screen.ts';
 
-interface AdminFlags {
+export interface AdminFlags {
   readonly url?: string;
   readonly tokenEnv?: string;
 }
@@ -165,7 +165,7 @@ const withoutIndex =
   'This configuration keeps no search index (operations.index), so nothing is listed.';
 
 /** @throws UsageError */
-const withAdmin = async (
+export const withAdmin = async (
   context: CliContext,
   flags: AdminFlags,
   needs: LocalNeeds,
@@ -189,8 +189,17 @@ const withAdmin = async (
   );
 };
 
+/** Adds the options for the address of a service. */
+export const addAdminOptions = (command: Command): Command =>
+  command
+    .option('--url <url>', 'base URL of a service, which needs a token (default: PARAPH_URL)')
+    .option(
+      '--token-env <name>',
+      `environment variable that holds the token (default: ${tokenVariable})`,
+    );
+
 /**
- * Adds to a command the options for the address of a service, and passes the API there to its work.
+ * Adds {@link addAdminOptions} to a command, and passes the API there to its work.
  *
  * @param check Runs before the service is called; throws UsageError.
  */
@@ -202,19 +211,13 @@ export const addAdminAction = <Args extends readonly unknown[]>(
   check: (...args: Args) => void = () => undefined,
   secrets = false,
 ): void => {
-  command
-    .option('--url <url>', 'base URL of a service, which needs a token (default: PARAPH_URL)')
-    .option(
-      '--token-env <name>',
-      `environment variable that holds the token (default: ${tokenVariable})`,
-    )
-    .action(async (...args: Args) => {
-      check(...args);
-      const group = command.parent?.name() ?? '';
-      const files = context.parts.some(({ commands }) => commands?.readsFiles?.includes(group));
-      const needs = { secrets, files };
-      done(await withAdmin(context, command.opts(), needs, (admin) => work(admin, ...args)));
-    });
+  addAdminOptions(command).action(async (...args: Args) => {
+    check(...args);
+    const group = command.parent?.name() ?? '';
+    const files = context.parts.some(({ commands }) => commands?.readsFiles?.includes(group));
+    const needs = { secrets, files };
+    done(await withAdmin(context, command.opts(), needs, (admin) => work(admin, ...args)));
+  });
 };
 
 /**

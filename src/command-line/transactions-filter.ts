@@ -3,15 +3,15 @@ import { type Command, Option } from 'commander';
 import { type AnyFields, type Field, time } from '../transactions/history/fields.ts';
 import type { Query } from './admin.ts';
 import { type CliContext, UsageError } from './context.ts';
+import { accepting } from './values.ts';
 
-export const parseOneOf =
-  <T extends string>(option: string, known: readonly T[]) =>
-  (text: string): T => {
+export const parseOneOf = <T extends string>(option: string, known: readonly T[]) =>
+  accepting(known, (text: string): T => {
     const found = known.find((each) => each === text);
     if (found !== undefined) return found;
     const names = known.length === 2 ? known.join(' or ') : `one of ${known.join(', ')}`;
     throw new UsageError(`${option} must be ${names}.`);
-  };
+  });
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -48,15 +48,15 @@ const optionsOf = (fields: AnyFields) =>
 /** Reads the value of a field; a list may be written in several options. */
 const parserOf = (
   flag: string,
-  { kind, schema, must }: Field<never, unknown>,
+  { kind, schema, must, choices = [] }: Field<never, unknown>,
   now: () => number,
 ): ((text: string, before: unknown) => unknown) => {
   if (kind === 'time') return parseTime(flag, now);
-  return (text, before) => {
+  return accepting(choices, (text: string, before: unknown) => {
     const { success, data } = schema.safeParse(text);
     if (!success) throw new UsageError(`${flag} ${must}.`);
     return kind === 'choices' ? [...(Array.isArray(before) ? before : []), data].flat() : data;
-  };
+  });
 };
 
 /** Adds the options of a list's filter, from the table of its fields. */

@@ -79,6 +79,56 @@ interface Output extends DestinationStream {
   readonly hasColors?: () => boolean;
 }
 
+type Format = 'json' | 'pretty';
+
+/** Default: readable on a terminal, JSON elsewhere. */
+const isJson = (format: Format | undefined, { isTTY }: Output): boolean =>
+  (format ?? (isTTY ? 'pretty' : 'json')) === 'json';
+
+/** Standard output for the log of a start. */
+export interface HeldOutput extends Output {
+  /** Writes the lines so far, and each line from now on. */
+  show(): void;
+  /** The start has failed: nothing is written any more. */
+  drop(): void;
+}
+
+/**
+ * Holds the lines of JSON until a start has succeeded or waits. A failed start is one sentence on
+ * stderr, and a container shows both outputs as one: lines of JSON would stand before and after
+ * the sentence. On a terminal nothing is held, so that a person sees what the start waits for.
+ */
+export const holdOutput = (format?: Format, output: Output = standardOutput()): HeldOutput => {
+  let held: string[] | undefined = isJson(format, output) ? [] : undefined;
+  let isDropped = false;
+  const show = (): void => {
+    const lines = held?.join('') ?? '';
+    held = undefined;
+    if (lines !== '') output.write(lines);
+  };
+  // A process that ends unexpectedly: its last lines say why.
+  process.prependOnceListener('exit', show);
+  const settle = (): void => void process.off('exit', show);
+  return {
+    ...(output.isTTY !== undefined && { isTTY: output.isTTY }),
+    ...(output.hasColors !== undefined && { hasColors: output.hasColors }),
+    write: (line) => {
+      if (isDropped) return;
+      if (held === undefined) output.write(line);
+      else held.push(line);
+    },
+    show: () => {
+      settle();
+      show();
+    },
+    drop: () => {
+      settle();
+      isDropped = true;
+      held = undefined;
+    },
+  };
+};
+
 /** Control and format characters, which a terminal would execute. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const colours: Readonly<Record<string, number>> = { fatal: 31, error: 31, warn: 33, info: 32 };
@@ -102,9 +152,8 @@ const prettyLine = (line: string, isColoured: boolean): string => {
   return `${local}${minutes < 0 ? '-' : '+'}${zone} ${painted} ${text}\n`;
 };
 
-/** The output in a format. Default: readable on a terminal, JSON elsewhere. */
-const inFormat = (format: 'json' | 'pretty' | undefined, output: Output): DestinationStream => {
-  if ((format ?? (output.isTTY ? 'pretty' : 'json')) === 'json') return output;
+const inFormat = (format: Format | undefined, output: Output): DestinationStream => {
+  if (isJson(format, output)) return output;
   const isColoured = output.isTTY === true && output.hasColors?.() === true;
   return { write: (line) => output.write(prettyLine(line, isColoured)) };
 };
@@ -112,7 +161,7 @@ const inFormat = (format: 'json' | 'pretty' | undefined, output: Output): Destin
 export const createLogger = (
   level: string,
   output: Output = standardOutput(),
-  format?: 'json' | 'pretty',
+  format?: Format,
 ): Logger =>
   pino(
     {

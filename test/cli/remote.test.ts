@@ -29,6 +29,46 @@ const from = (role: Role, args: readonly string[], options: RunOptions = {}) => 
   return run(args, { ...options, env: { ...env, ...options.env } });
 };
 
+describe('paraph completion-ids', () => {
+  it('prints the AP_IDs of the service', async () => {
+    const ids = ['completion-ids', 'aps'];
+    expect(await from('admin', ids)).toMatchObject({
+      exitCode: 0,
+      stdout: `${apId}\n`,
+      stderr: '',
+    });
+    expect((await from('admin', [...ids, '--json'])).json()).toEqual({
+      outcome: 'ok',
+      ids: [apId],
+    });
+  });
+
+  it.each<readonly [string, readonly string[], Record<string, string>]>([
+    ['is away', ['--url', 'http://127.0.0.1:9'], { PARAPH_TOKEN: 'x' }],
+    ['refuses the token', [], { PARAPH_TOKEN: 'x' }],
+    ['would get the token unencrypted', ['--url', 'http://away.invalid'], { PARAPH_TOKEN: 'x' }],
+    ['has no Redis that answers', [], { REDIS_URL: 'redis://127.0.0.1:9' }],
+    ['is not here', [], { PARAPH_DATA: '/nowhere' }],
+    ['has no token', ['--url', 'http://127.0.0.1:9'], {}],
+  ])('prints nothing for a service that %s', async (_, options, more) => {
+    const env = { PARAPH_URL: stage.product().url, ...more };
+    const ran = await run(['completion-ids', 'aps', ...options], { env });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+  });
+
+  it('does not wait for a service that is silent', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const PARAPH_URL = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const ran = await run(['completion-ids', 'aps'], { env: { PARAPH_URL, PARAPH_TOKEN: 'x' } });
+    expect(ran).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+  });
+});
+
 describe('with a token, from elsewhere', () => {
   it('an operator looks, replays and cancels by their own name', async () => {
     const msisdn = stage.somebody();

@@ -7,6 +7,7 @@ import { fetchWithoutTimeout } from '../../packages/client/src/fetch.ts';
 import { parts } from '../../parts/parts.ts';
 import { createProgram } from '../../src/cli/cli.ts';
 import { exitCodes, exitCodeTable } from '../../src/command-line/exit-codes.ts';
+import { type Place, placeOf, places } from '../../src/command-line/place.ts';
 import { piped, run } from './terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-cli-'));
@@ -96,24 +97,77 @@ const commandsOf = (command: Command, name = ''): readonly { name: string; comma
     ? [{ name: name.trim(), command }]
     : command.commands.flatMap((each) => commandsOf(each, `${name} ${each.name()}`));
 
+/** All groups of commands, by their full names. */
+const groupsOf = (command: Command, name = ''): readonly { name: string; command: Command }[] =>
+  command.commands
+    .filter(({ commands }) => commands.length > 0)
+    .flatMap((each) => {
+      const own = `${name} ${each.name()}`.trim();
+      return [{ name: own, command: each }, ...groupsOf(each, own)];
+    });
+
 const nowhere = { write: () => undefined };
-const all = commandsOf(
-  createProgram(
-    {
-      stdout: nowhere,
-      stderr: nowhere,
-      stdin: piped(''),
-      env: {},
-      signal: new AbortController().signal,
-      fetch: fetchWithoutTimeout,
-      now: () => 0,
-      parts,
-      withLocalApi: () => Promise.reject(new Error('There is no service')),
-      withStore: () => Promise.reject(new Error('There is no service')),
-    },
-    () => undefined,
-  ),
+const program = createProgram(
+  {
+    stdout: nowhere,
+    stderr: nowhere,
+    stdin: piped(''),
+    env: {},
+    signal: new AbortController().signal,
+    fetch: fetchWithoutTimeout,
+    now: () => 0,
+    parts,
+    withLocalApi: () => Promise.reject(new Error('There is no service')),
+    withStore: () => Promise.reject(new Error('There is no service')),
+  },
+  () => undefined,
 );
+const all = commandsOf(program);
+const groups = groupsOf(program);
+
+describe('a group of commands', () => {
+  it.each(groups)('paraph $name alone says which commands it has', async ({ name, command }) => {
+    const names = command.commands.map((each) => each.name()).join(', ');
+    const sentence = `paraph ${name} needs a command: ${names}.`;
+    const { exitCode, stdout, stderr } = await run(name.split(' '));
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: `paraph: ${sentence}\n`,
+    });
+    const inJson = await run([...name.split(' '), '--json']);
+    expect(inJson.exitCode).toBe(2);
+    expect(inJson.json()).toEqual({ outcome: 'usage', problem: sentence });
+  });
+
+  it.each(groups)('paraph $name says which command it does not have', async ({ name }) => {
+    const path = name.split(' ');
+    for (const args of [
+      [...path, 'nothing'],
+      [...path, 'nothing', '--help'],
+      ['help', ...path, 'nothing'],
+      [...path, 'help', 'nothing'],
+    ]) {
+      const { exitCode, stdout, stderr } = await run(args);
+      expect({ args, exitCode, stdout, stderr }).toEqual({
+        args,
+        exitCode: 2,
+        stdout: '',
+        stderr: "paraph: Unknown command 'nothing'.\n",
+      });
+    }
+  });
+});
+
+describe('--url', () => {
+  it.each(all)('is an option of paraph $name, or its help says where it works', async (one) => {
+    const { name, command } = one;
+    const hasUrl = command.options.some(({ long }) => long === '--url');
+    const { stdout } = await run([...name.split(' '), '--help']);
+    const said = Object.values(places).filter((sentence) => stdout.includes(sentence));
+    expect(said).toHaveLength(hasUrl ? 0 : 1);
+  });
+});
 
 describe('the help', () => {
   it.each([
@@ -205,6 +259,15 @@ describe('docs/cli.md', () => {
   it('holds the table of exit codes', () => {
     expect(document).toContain(exitCodeTable());
   });
+
+  it.each(Object.keys(places) as Place[])(
+    'lists the commands without --url, by where they work: %s',
+    (place) => {
+      const named = all.filter(({ command }) => placeOf(command) === place);
+      const names = named.map(({ name }) => `\`${name}\``).join(', ');
+      expect(document).toContain(`| ${names} | ${places[place].replace(/:.*$/, '')} |\n`);
+    },
+  );
 
   it.each(all.map(({ name, command }) => ({ name, command })))(
     'describes paraph $name',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpLog } from '../../src/http/log.ts';
 import { createOauthLog } from '../../src/oauth/log.ts';
-import { createEventLog, createLogger } from '../../src/telemetry/logger.ts';
+import { createEventLog, createLogger, holdOutput } from '../../src/telemetry/logger.ts';
 import { createStepLog } from '../../workers/log.ts';
 
 const secret = 'SECRET-4170009-value';
@@ -23,6 +23,49 @@ const names = [
   'pin',
   'session_token',
 ];
+
+describe('the log of a start', () => {
+  const hold = (isTTY: boolean) => {
+    const written: string[] = [];
+    const output = holdOutput(undefined, { isTTY, write: (line) => void written.push(line) });
+    return { written, output, logger: createLogger('info', output) };
+  };
+
+  it('is held until the start shows it, and written in its order', () => {
+    const { written, output, logger } = hold(false);
+    logger.info('one');
+    logger.info('two');
+    expect(written).toEqual([]);
+    output.show();
+    logger.info('three');
+    const messages = written.join('').trim().split('\n');
+    expect(messages.map((line) => JSON.parse(line).msg)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('is dropped when the start fails, whatever is logged behind', () => {
+    const { written, output, logger } = hold(false);
+    logger.error('before');
+    output.drop();
+    logger.error('behind');
+    output.show();
+    expect(written).toEqual([]);
+  });
+
+  it('is shown at once on a terminal, and ends with the start that failed', () => {
+    const { written, output, logger } = hold(true);
+    logger.warn('waiting');
+    output.drop();
+    logger.warn('behind');
+    expect(written.join('')).toMatch(/^\S+ WARN {2}waiting\n$/);
+  });
+
+  it('leaves no listener at the process', () => {
+    const before = process.listenerCount('exit');
+    hold(false).output.show();
+    hold(false).output.drop();
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+});
 
 describe('the form of the log', () => {
   const openWith = (isTTY: boolean, format?: 'json' | 'pretty') => {

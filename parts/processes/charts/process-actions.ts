@@ -23,7 +23,7 @@ import {
   withRevoked,
   withStep,
 } from './process-progress.ts';
-import { outcomeOf } from './process-report.ts';
+import { outcomeOf, type Refusal, refusalsIn } from './process-report.ts';
 import type { SignerMessage, SignerOutput } from './signer-contract.ts';
 
 /** Events that come from outside. */
@@ -57,6 +57,8 @@ export interface ProcessNotice {
   /** The state of the step, or of the process. */
   readonly state: string;
   readonly reason?: Failure['reason'] | undefined;
+  /** Who has refused in the step, or in the step that failed; absent where nobody has. */
+  readonly refusals?: readonly Refusal[] | undefined;
 }
 
 /** The effect of the compensation that tells an address of the failure. */
@@ -69,12 +71,30 @@ export interface Tell {
 
 const processOf = ({ id, title }: ProcessContext): ProcessNotice['process'] => ({ id, title });
 
+const refusedIn = (
+  context: ProcessContext,
+  step: string | undefined,
+): Pick<ProcessNotice, 'refusals'> => {
+  const refusals = refusalsIn(context, step);
+  return refusals.length === 0 ? {} : { refusals };
+};
+
 const noticeOf = (what: ProcessNotice['what'], context: ProcessContext): ProcessNotice => {
   const { apId, progress, step, failure } = context;
   const about = { what, apId, process: processOf(context) };
   return what === 'end' || what === 'revoked'
-    ? { ...about, state: outcomeOf(context), reason: failure?.reason }
-    : { ...about, step: stepNow(context)?.name, state: progress[step]?.state ?? 'open' };
+    ? {
+        ...about,
+        state: outcomeOf(context),
+        reason: failure?.reason,
+        ...refusedIn(context, failure?.step),
+      }
+    : {
+        ...about,
+        step: stepNow(context)?.name,
+        state: progress[step]?.state ?? 'open',
+        ...refusedIn(context, stepNow(context)?.name),
+      };
 };
 
 export const failureBy = (

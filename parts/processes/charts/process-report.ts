@@ -137,6 +137,17 @@ export const publishProcess = (context: ProcessContext): ProcessView => {
   return { title, steps, failure };
 };
 
+/** One who has refused; `reason` is in the person's own words. */
+export type Refusal = Pick<SignerView, 'key' | 'name' | 'reason'>;
+
+/** Who has refused in the step of this name, in the order of the step. */
+export const refusalsIn = (context: ProcessContext, step: string | undefined): readonly Refusal[] =>
+  publishProcess(context)
+    .steps.filter(({ name }) => name === step)
+    .flatMap(({ signers }) => signers)
+    .filter(({ state }) => state === 'refused')
+    .map(({ key, name, reason }) => ({ key, name, ...(reason !== undefined && { reason }) }));
+
 export const reportOf = (context: ProcessContext): ProcessReport => {
   const { apId, id, failure, createdAt, progress } = context;
   const entries = itemsOf(context).flatMap((item, index) =>

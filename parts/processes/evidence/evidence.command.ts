@@ -9,6 +9,7 @@ import {
   UsageError,
 } from '../../../src/command-line/context.ts';
 import { parseJson, readNamed } from '../../../src/command-line/named-file.ts';
+import { worksAt } from '../../../src/command-line/place.ts';
 import {
   type Field,
   fieldsText,
@@ -158,7 +159,7 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
 };
 
 export const addEvidence: AddCommand = (program, context, done) => {
-  program
+  const command = program
     .command('evidence')
     .description('check the evidence record of a process with several people')
     .command('verify')
@@ -175,4 +176,5 @@ export const addEvidence: AddCommand = (program, context, done) => {
     .option('--definition <file>', 'what the process was begun with (JSON)')
     .option('--at <time>', 'when all certificates must be valid (default: at their use)')
     .action(async (file: string, flags: Flags) => done(await verify(context, file, flags)));
+  worksAt('here', command);
 };

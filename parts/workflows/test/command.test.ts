@@ -76,6 +76,19 @@ const start = async (id: string, approver = '+41700092501'): Promise<string> => 
 const endOf = (id: string) =>
   until(`document-approval/${id}`, ({ status }) => status !== 'open', apId);
 
+describe('paraph completion-ids', () => {
+  it('prints the ids of instances, one a line, but none with a phone number', async () => {
+    const instance = await start('completed');
+    const ofPerson = await start('41700092599');
+    const { exitCode, stdout, stderr } = await paraph(['completion-ids', 'instances']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.split('\n')).toContain(instance);
+    expect(stdout).not.toContain(ofPerson);
+    const env = { PARAPH_URL: stage.product().url, PARAPH_TOKEN: tokens.get('viewer') };
+    expect((await run(['completion-ids', 'instances'], { env })).stdout).toBe(stdout);
+  });
+});
+
 describe('the instances of workflows', () => {
   it('are listed by workflow, status and application, and shown with what their chart publishes', async () => {
     const instance = await start('looked-at');

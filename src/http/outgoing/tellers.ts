@@ -4,6 +4,13 @@
  */
 import type { PostResult } from './post.ts';
 
+/** One who has refused. `reason` is in the person's own words. */
+export interface Refusal {
+  readonly key: string;
+  readonly name: string;
+  readonly reason?: string | undefined;
+}
+
 /**
  * What has happened in an instance. No number and no text: the receiver asks for the instance.
  * Without `workflow` it is a signature process.
@@ -26,6 +33,8 @@ export interface WorkflowMessage {
   /** The state of the step, or of the instance. */
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
+  /** Who has refused in the step, with what they have typed for the application. */
+  readonly refusals?: readonly Refusal[] | undefined;
   readonly code?: number | undefined;
   /** The address of the receiver. Default: that of the application's callbacks. */
   readonly url?: string | undefined;

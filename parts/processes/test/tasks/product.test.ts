@@ -146,6 +146,10 @@ describe('a signer', () => {
     const { link: url } = heard('by-callback', 'process.invited').data;
     expect((await press(url, 'decline', { reason: 'The price is wrong' })).status).toBe(303);
     expect(await pageAt(url)).toContain('You have declined');
+    const { key } = heard('by-callback', 'process.invited').data;
+    const refusals = [{ key, name: 'Anna Muster', reason: 'The price is wrong' }];
+    for (const type of ['process.step', 'process.end'])
+      await expect.poll(() => heard('by-callback', type)?.data).toMatchObject({ refusals });
     const view = await until('process/by-callback', ({ status }) => status !== 'open', apId);
     expect(view).toMatchObject({
       status: 'failed',
