@@ -113,14 +113,14 @@ export const fieldTime = (at: number): string => new Date(at).toISOString().slic
 
 /** Labels and values of a filter, for a plan. @param times The time zone of the person. */
 export const filterWords = (
-  form: FilterForm,
+  fields: AnyFields,
+  form: Written,
   times = 'UTC',
 ): readonly (readonly [name: string, value: string])[] => {
   const clock = clockOf(times);
-  return namesOf(transactionFields).flatMap((name) => {
+  return Object.entries(fields).flatMap(([name, { kind, label }]) => {
     const value = form[name];
     if (value === undefined) return [];
-    const { kind, label } = transactionFields[name];
     return [[label, kind === 'time' ? `${clock.write(time.parse(value))} ${clock.zone}` : value]];
   });
 };

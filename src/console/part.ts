@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import type { KeyCustody } from '../../packages/pki/src/ports.ts';
 import type { TransactionRow } from '../transactions/history/row.ts';
 import type { BoardQueue, Flow } from './board/board-part.ts';
+import type { BulkFace } from './bulk-face.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { NumberName } from './operators/number-names.ts';
 import type { NumberOwners } from './operators/number-owners.ts';
@@ -67,6 +68,8 @@ export interface ConsolePart extends Frame {
   /** Pages below `/admin`, and operations below `/admin/api`. */
   routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
   openSecrets?(rooms: SecretRooms): SecretPart;
+  /** Its lists whose items operators give orders to in bulk. Workers need `openBulk` of the part. */
+  readonly bulk?: readonly BulkFace[];
   /** Of its operations, for the OpenAPI document: `GET /callbacks` and a few words. */
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */

@@ -102,6 +102,9 @@ interface PartRooms<Shapes extends PartShapes> {
   readonly answer: Answer;
 }
 
+/** For orders in bulk, which workers carry out. */
+export type BulkRooms<Shapes extends PartShapes = PartShapes> = PartRooms<Shapes>;
+
 /** For look-ups of subscribers, on either connection. */
 export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
   extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix' | 'now'> {

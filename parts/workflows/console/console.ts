@@ -10,6 +10,8 @@ import { workflowQueueName } from '../queue.ts';
 import { createWorkflowBoard } from './board.ts';
 import { readFlow } from './flow.ts';
 import { workflowNotices } from './notices.ts';
+import { createWorkflowBulk } from './workflow-bulk.ts';
+import { workflowBulkFace } from './workflow-bulk-face.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
 import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
 import { createWorkflowOrders } from './workflow-orders.ts';
@@ -58,9 +60,12 @@ export const openWorkflowConsole = async (
         'POST /workflows/:id/cancel': 'Cancel an instance',
         'POST /workflows/:id/events': 'Send an event to an instance',
         'POST /workflows/:id/replay': 'Replay a failed instance',
+        'POST /replays/workflows/plan': 'See what a bulk of workflows would do',
+        'POST /replays/workflows': 'Replay, cancel or send an event to many instances',
       },
       ...hosted.map(({ words }) => words),
     ),
+    bulk: [workflowBulkFace(createWorkflowBulk({ workflows, redis: rooms.redis, isHidden }))],
     board: {
       [workflowQueueName]: createWorkflowBoard(host.hosted.flatMap(({ hidden = [] }) => hidden)),
     },

@@ -22,7 +22,7 @@ import type { Role } from '../../../src/console/operators/operator.ts';
 import { seesPeople } from '../../../src/console/redaction.ts';
 import type { HostedDetail } from '../hosted.ts';
 import type { ListedInstance } from '../instance-fields.ts';
-import type { WorkflowView } from '../instances/workflows.ts';
+import type { Workflows, WorkflowView } from '../instances/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
 
@@ -92,7 +92,7 @@ const timerName = ({ event: { type } }: Timer): string =>
 const firstTimer = ({ timers = [] }: Pick<InstanceRecord, 'timers'>): Timer | undefined =>
   timers.toSorted((one, other) => one.at - other.at)[0];
 
-const apIdOf = ({ data }: Instance): string => {
+export const apIdOf = ({ data }: Instance): string => {
   const { apId } = Object(data) as { readonly apId?: unknown };
   return typeof apId === 'string' ? apId : '';
 };
@@ -104,6 +104,12 @@ const attempt = <T>(read: () => T): T | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** An instance as its application sees it, also when nobody can read its record. */
+export const viewOf = (workflows: Pick<Workflows, 'view'>, instance: Instance): WorkflowView => {
+  const view = attempt(() => workflows.view(instance));
+  return view ?? workflows.view({ ...instance, record: undefined });
 };
 
 /** Hides the message of an error, which may quote a person. */
@@ -132,7 +138,7 @@ export const createWorkflowDetails = (
   };
 
   const rowOf = (instance: Instance, role: Role): WorkflowRow => {
-    const { context: _, output: __, reason, ...view } = viewOf(instance);
+    const { context: _, output: __, reason, ...view } = viewOf(workflows, instance);
     return {
       ...view,
       instanceId: instance.id,
@@ -140,10 +146,6 @@ export const createWorkflowDetails = (
       // The reason is a text of the person who has cancelled it.
       reason: seesPeople(role) ? reason : undefined,
     };
-  };
-  const viewOf = (instance: Instance): WorkflowView => {
-    const view = attempt(() => workflows.view(instance));
-    return view ?? workflows.view({ ...instance, record: undefined });
   };
   const workflowOf = ({
     name,
@@ -155,7 +157,7 @@ export const createWorkflowDetails = (
 
   const find = async (id: string): Promise<Instance | undefined> => {
     const instance = await workflows.findInstance(id);
-    return instance && !isHidden(viewOf(instance).name) ? instance : undefined;
+    return instance && !isHidden(viewOf(workflows, instance).name) ? instance : undefined;
   };
 
   /** Child charts that have not ended. */
@@ -215,7 +217,7 @@ export const createWorkflowDetails = (
         } as const;
         await audit.record(entry, `view:${session.id}:${id}`);
       }
-      const view = viewOf(instance);
+      const view = viewOf(workflows, instance);
       const { record } = instance;
       const isSeen = seesPeople(role);
       const workflow = workflowOf(view);

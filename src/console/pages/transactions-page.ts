@@ -5,7 +5,7 @@ import type { ConsoleSession } from '../deps.ts';
 import { maxExported } from '../export.ts';
 import type { ReadFilter } from '../filter.ts';
 import { includesRole } from '../operators/operator.ts';
-import type { BulkKind } from '../operators/replays.ts';
+import type { BulkKind } from '../operators/transaction-bulk.ts';
 import type { ShownRow } from '../redaction.ts';
 import { filterFormOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
