@@ -23,6 +23,8 @@ export interface BulkWords {
   /** `Open, found` */
   readonly found: string;
   readonly verb: string;
+  /** `Cancel of`, before the number of items. */
+  readonly heading: string;
   readonly rate: string;
   /** `What it would cancel` */
   readonly list: string;

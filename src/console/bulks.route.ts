@@ -130,7 +130,7 @@ export const createBulkRoutes = (deps: AdminApiDeps, face: BulkFace): Hono<Conso
       const state = Object.fromEntries(
         Object.keys(face.stateOf(kind)).map((name) => [name, written[name]]),
       );
-      const back = { ...form, ...state, notice: 'none-selected' };
+      const back = { ...state, ...form, notice: 'none-selected' };
       return c.redirect(`${pageOf(face)}${queryOf(back)}`, 303);
     }
     // Later ones are excluded, because the list has not shown them.

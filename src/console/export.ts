@@ -6,12 +6,13 @@
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import type { HistoryFilter } from '../transactions/history/filter.ts';
 import type { History } from '../transactions/history/history.ts';
+import type { Page } from '../transactions/history/search.ts';
 import type { ConsoleDeps } from './deps.ts';
 import type { Role } from './operators/operator.ts';
 import { type ShownRow, shownRow } from './redaction.ts';
 
-export const exportFormats = ['csv', 'json'] as const;
-type Format = (typeof exportFormats)[number];
+const exportFormats = ['csv', 'json'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
 
 export const maxExported = 10_000;
 const pageRows = 500;
@@ -19,7 +20,24 @@ const pageRows = 500;
 const isoOf = (at: number | undefined): string =>
   at === undefined ? '' : new Date(at).toISOString();
 
-const fields: Readonly<Record<string, (row: ShownRow) => string | number | undefined>> = {
+/** Cells of a row, by the headings of the columns. */
+export type ExportColumns<Row> = Readonly<
+  Record<string, (row: Row) => string | number | undefined>
+>;
+
+/** A list as a file. */
+export interface ExportedList<Row> {
+  /** The name of the file, without its ending. */
+  readonly name: string;
+  readonly columns: ExportColumns<Row>;
+  /** Reads a page, as the role may see it. */
+  search(page: {
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  }): Promise<Page<Row> | undefined>;
+}
+
+const columns: ExportColumns<ShownRow> = {
   MSSP_TransID: ({ msspTransId }) => msspTransId,
   AP_ID: ({ apId }) => apId,
   AP_TransID: ({ apTransId }) => apTransId,
@@ -55,12 +73,28 @@ const types = {
   json: 'application/json;charset=UTF-8',
 };
 
-/** @param max The maximum of rows; tests pass a smaller one. */
-export const exportRows = (
+/** The list of transactions that a filter finds. */
+export const transactionExport = (
   { search }: Pick<History, 'search'>,
   role: Role,
   filter: HistoryFilter,
-  format: Format,
+): ExportedList<ShownRow> => ({
+  name: 'transactions',
+  columns,
+  search: async (page) => {
+    const found = await search(filter, page);
+    return found && { ...found, rows: found.rows.map((row) => shownRow(role, row)) };
+  },
+});
+
+/** The format that an address names. */
+export const exportFormatIn = (written: string | undefined): ExportFormat | undefined =>
+  exportFormats.find((each) => each === written);
+
+/** @param max The maximum of rows; tests pass a smaller one. */
+export const exportRows = <Row>(
+  { name, columns, search }: ExportedList<Row>,
+  format: ExportFormat,
   log: ConsoleDeps['log'],
   max = maxExported,
 ): Response => {
@@ -71,18 +105,18 @@ export const exportRows = (
       throw error;
     });
   async function* chunks(): AsyncGenerator<string> {
-    yield format === 'csv' ? csvLine(Object.keys(fields)) : '{"rows":[';
+    yield format === 'csv' ? csvLine(Object.keys(columns)) : '{"rows":[';
     let left = max;
     let cursor: string | undefined;
     do {
-      const page = await read(filter, { limit: Math.min(pageRows, left), cursor });
-      const rows = (page?.rows ?? []).map((row) => shownRow(role, row));
+      const page = await read({ limit: Math.min(pageRows, left), cursor });
+      const rows = page?.rows ?? [];
       const isFirst = left === max;
       left -= rows.length;
       cursor = page?.cursor;
       if (rows.length === 0) continue;
       if (format === 'csv')
-        yield rows.map((row) => csvLine(Object.values(fields).map((read) => read(row)))).join('');
+        yield rows.map((row) => csvLine(Object.values(columns).map((read) => read(row)))).join('');
       else yield `${isFirst ? '' : ','}\n${rows.map((row) => JSON.stringify(row)).join(',\n')}`;
     } while (cursor !== undefined && left > 0);
     if (format === 'json') yield `\n],"truncated":${cursor !== undefined}}\n`;
@@ -90,7 +124,7 @@ export const exportRows = (
   return new Response(ReadableStream.from(chunks()).pipeThrough(new TextEncoderStream()), {
     headers: {
       'content-type': types[format],
-      'content-disposition': `attachment; filename="transactions.${format}"`,
+      'content-disposition': `attachment; filename="${name}.${format}"`,
       'cache-control': 'no-store',
     },
   });

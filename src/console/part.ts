@@ -1,6 +1,7 @@
 /** The members of a part for the console and its API. */
 import type { Hono } from 'hono';
 import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import type { AnyFields } from '../transactions/history/fields.ts';
 import type { TransactionRow } from '../transactions/history/row.ts';
 import type { BoardQueue, Flow } from './board/board-part.ts';
 import type { BulkFace } from './bulk-face.ts';
@@ -68,6 +69,8 @@ export interface ConsolePart extends Frame {
   /** Pages below `/admin`, and operations below `/admin/api`. */
   routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
   openSecrets?(rooms: SecretRooms): SecretPart;
+  /** The fields of the filters of its lists, by the names of the lists. People save such filters. */
+  readonly lists?: Readonly<Record<string, AnyFields>>;
   /** Its lists whose items operators give orders to in bulk. Workers need `openBulk` of the part. */
   readonly bulk?: readonly BulkFace[];
   /** Of its operations, for the OpenAPI document: `GET /callbacks` and a few words. */

@@ -1,6 +1,6 @@
 /** The list of the console: its view, its suggestions, its files, and orders for selected rows. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { csvCell, exportRows } from '../../src/console/export.ts';
+import { csvCell, exportRows, transactionExport } from '../../src/console/export.ts';
 import { timesIn } from '../../src/console/pages/markup.ts';
 import { testRedis } from '../support/redis.ts';
 import { soon } from '../support/soon.ts';
@@ -238,9 +238,7 @@ describe('an export', () => {
 
   it('ends at its bound and says so', async () => {
     const answer = exportRows(
-      stage.history,
-      'viewer',
-      { state: ['failed'] },
+      transactionExport(stage.history, 'viewer', { state: ['failed'] }),
       'json',
       { trouble: () => {} },
       1,
@@ -253,7 +251,7 @@ describe('an export', () => {
     const search = () => Promise.reject(gone);
     const troubles: Error[] = [];
     const log = { trouble: (error: Error) => void troubles.push(error) };
-    const answer = exportRows({ search }, 'viewer', {}, 'csv', log);
+    const answer = exportRows(transactionExport({ search }, 'viewer', {}), 'csv', log);
     await expect(answer.text()).rejects.toThrow(gone);
     expect(troubles).toEqual([gone]);
   });

@@ -5,6 +5,7 @@ import type { ConsolePart } from '../../../src/console/part.ts';
 import type { OperatorRooms } from '../../../src/part/rooms.ts';
 import type { WorkflowShapes } from '../configuration.ts';
 import { hiddenIn } from '../hosted.ts';
+import { instanceFields } from '../instance-fields.ts';
 import { type Host, workflowsIn } from '../open-workflows.ts';
 import { workflowQueueName } from '../queue.ts';
 import { createWorkflowBoard } from './board.ts';
@@ -65,6 +66,7 @@ export const openWorkflowConsole = async (
       },
       ...hosted.map(({ words }) => words),
     ),
+    lists: { workflows: instanceFields },
     bulk: [workflowBulkFace(createWorkflowBulk({ workflows, redis: rooms.redis, isHidden }))],
     board: {
       [workflowQueueName]: createWorkflowBoard(host.hosted.flatMap(({ hidden = [] }) => hidden)),

@@ -240,7 +240,9 @@ describe('the instances of workflows', () => {
       ids.toSorted(),
     );
     const dry = await paraph(['workflow', 'send', 'NONE', ...filter, '--dry-run']);
-    expect(dry.stdout).toMatch(/open, found +2\n.*to get the event +0\n[^]*refused +\w+: 2\n/);
+    expect(dry.stdout).toMatch(
+      /open, found +2\n.*to get the event +0\n(?:.*\n)*? +refused +\w+: 2\n/,
+    );
     for (const args of [
       ['cancel', '--reason', 'x'],
       ['cancel', ...filter, '--yes'],

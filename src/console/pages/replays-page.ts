@@ -162,11 +162,11 @@ const items = (model: ReplayModel): Html => {
 export const replayPage = (model: ReplayModel): string => {
   const { session, report, notice, face } = model;
   const { id, kind = 'replay', event, state, by, reason, perSecond, createdAt, endedAt } = report;
-  const title = wordsOf(model)?.verb ?? kind;
+  const title = wordsOf(model)?.heading ?? `${kind} of`;
   const { role } = session.operator;
   const mayStop = state === 'running' && includesRole(role, 'operator');
   return layOut({
-    title: `${title} ${state}`,
+    title: `${title} ${counted(report.total, ...(face?.what ?? unnamed))}: ${state}`,
     session,
     current: 'replays',
     ...(!isOver(report) && { live: { everySeconds: 2 } }),

@@ -246,3 +246,50 @@ describe('a bulk of workflows', () => {
     expect((await stage.ask('viewer', 'GET', '/admin/replays')).text).toContain('workflows');
   });
 });
+
+describe('the list of workflows', () => {
+  it('is narrowed by saved filters of its own, as that of transactions', async () => {
+    const save = (fields: Record<string, string>) => stage.post('operator', '/admin/view', fields);
+    const answer = await save({ list: 'workflows', status: 'failed', text: 'r-', save: 'Bad' });
+    expect(answer.headers.get('location')).toBe(
+      '/admin/workflows?status=failed&text=r-&notice=filter-saved',
+    );
+    await save({ state: 'failed', save: 'Bad' });
+    const link = 'href="/admin/workflows?status=failed&amp;text=r-">Bad<';
+    const page = '/admin/workflows?notice=filter-saved';
+    const { text } = await stage.ask('operator', 'GET', page);
+    expect(text).toContain(link);
+    expect(text).toContain('The filter is above the list');
+    const ofTransactions = (await stage.ask('operator', 'GET', '/admin/transactions')).text;
+    expect(ofTransactions).not.toContain(link);
+    expect(ofTransactions).toContain('href="/admin/transactions?state=failed">Bad<');
+    await save({ list: 'workflows', forget: 'Bad' });
+    expect((await stage.ask('operator', 'GET', page)).text).not.toContain(link);
+    expect((await stage.ask('operator', 'GET', '/admin/transactions')).text).toContain('>Bad<');
+    // A list that there is not is that of transactions, and its fields are.
+    const other = await save({ list: 'none', status: 'failed', state: 'failed', save: 'Other' });
+    expect(other.headers.get('location')).toMatch(/^\/admin\/transactions\?state=failed&notice/);
+  });
+
+  it('is exported as each role sees it, and offers orders to operators', async () => {
+    await failed('e-1');
+    full.clear();
+    const path = '/admin/workflows/export?format=csv&text=e-';
+    const [head, line] = (await stage.ask('operator', 'GET', path)).text.split('\r\n');
+    expect(head).toBe(
+      '"instance","id","workflow","version","AP_ID","status","state","reason","started","ended"',
+    );
+    expect(line).toContain('"e-1","contract","1","http://bank.example","failed","unarchived"');
+    expect(line).toContain('"The archive is full"');
+    expect((await stage.ask('viewer', 'GET', path)).text).not.toContain('The archive is full');
+    expect((await stage.ask('viewer', 'GET', `${path}&failure=full`)).status).toBe(422);
+    const { body } = await stage.ask('viewer', 'GET', path.replace('csv', 'json'));
+    expect(body.rows.map(({ id }: Json) => id)).toEqual(['e-1']);
+    const { text } = await stage.ask('operator', 'GET', '/admin/workflows?status=failed');
+    expect(text).toContain('href="/admin/replays/workflows/plan"');
+    expect(text).not.toContain('value="cancel"');
+    expect((await stage.ask('viewer', 'GET', '/admin/workflows')).text).not.toContain(
+      '/replays/workflows/plan',
+    );
+  });
+});
