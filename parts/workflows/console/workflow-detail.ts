@@ -48,6 +48,8 @@ export interface WorkflowEvent {
   readonly what: string;
   /** The step, or the name of a person. */
   readonly who?: string | undefined;
+  /** The path of the child that has requested a transaction; absent for the instance itself. */
+  readonly path?: string | undefined;
   readonly msspTransId?: string | undefined;
   /** The reason in a person's own words. */
   readonly reason?: string | undefined;
@@ -131,9 +133,9 @@ export const createWorkflowDetails = (
     workflow: Workflow,
   ): Promise<readonly WorkflowEvent[]> => {
     const asked = await findAsked(instance, workflow);
-    return asked.flatMap(({ msspTransId, state: who, askedAt, end }) => [
-      { at: askedAt, what: 'Asked to sign', who, msspTransId },
-      ...(end === undefined ? [] : [{ ...end, who, msspTransId }]),
+    return asked.flatMap(({ msspTransId, state: who, path, askedAt, end }) => [
+      { at: askedAt, what: 'Asked to sign', who, path, msspTransId },
+      ...(end === undefined ? [] : [{ ...end, who, path, msspTransId }]),
     ]);
   };
 
@@ -247,7 +249,12 @@ export const createWorkflowDetails = (
         journal: { entries: isSeen ? entries : entries.map(hideMessage), dropped },
         timeline: isSeen
           ? timeline
-          : timeline.map(({ at, what, msspTransId }: WorkflowEvent) => ({ at, what, msspTransId })),
+          : timeline.map(({ at, what, path, msspTransId }: WorkflowEvent) => ({
+              at,
+              what,
+              path,
+              msspTransId,
+            })),
       };
       return { detail, hosted };
     },
