@@ -44,6 +44,8 @@ export interface BulkMore {
   form(written: Written, isWrong: boolean): Html;
   /** @returns `missing` before the form is filled in. */
   read(written: Written): Pick<BulkSelection<unknown>, 'event'> | 'missing' | 'wrong';
+  /** What it is, in a plan. */
+  fact(written: Written): readonly [name: string, value: string];
   /** What is read from the form, for hidden fields. */
   fields(written: Written): Readonly<Record<string, string | undefined>>;
 }

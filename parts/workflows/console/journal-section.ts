@@ -130,4 +130,4 @@ export const journalSection = ({ entries, dropped }: ReadJournal): Html =>
           : html`<p class="quiet">${counted(dropped, 'older step')} no longer kept.</p>`
       }<ol class="timeline">${stepsOf(entries).map((step) =>
         step.kind === 'entry' ? entryItem(step.entry) : triesItem(step),
-      )}</ol><p class="quiet">The stack of an error is in the log of the worker, under the id of the instance.</p></details>`;
+      )}</ol><p class="quiet">The log of the workers has each try that failed, with the id of the instance.</p></details>`;

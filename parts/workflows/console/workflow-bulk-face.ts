@@ -117,6 +117,7 @@ export const eventIn = (type: string, data: string): { readonly type: string } |
 
 /** The event to send. */
 const eventMore: BulkMore = {
+  fact: ({ eventType = '', eventData = '' }) => ['Event', `${eventType} ${eventData}`.trim()],
   fields: ({ eventType, eventData }) => ({ eventType, eventData }),
   read: ({ eventType = '', eventData = '' }) => {
     if (eventType === '') return 'missing';

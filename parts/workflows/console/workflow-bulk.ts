@@ -30,8 +30,7 @@ import type { WorkflowStatus } from '../instances/contract.ts';
 import type { Workflows } from '../instances/workflows.ts';
 import { apIdOf, viewOf } from './workflow-detail.ts';
 
-export const workflowBulkKinds = ['replay', 'cancel', 'send'] as const;
-export type WorkflowBulkKind = (typeof workflowBulkKinds)[number];
+export type WorkflowBulkKind = 'replay' | 'cancel' | 'send';
 
 /** A filter without the status, which the kind decides. */
 export type WorkflowBulkFilter = Omit<InstanceFilter, 'status'>;
@@ -49,7 +48,7 @@ export interface PlannedInstance {
   readonly reason: string | undefined;
 }
 
-export const workflowRefusals = [
+const workflowRefusals = [
   'undefined',
   'refused',
   'invalid',

@@ -131,7 +131,7 @@ ${more.form(written, problem === 'more-wrong')}
 <div class="actions"><button type="submit"${plan === undefined ? '' : html` class="plain"`}>Show what it would do</button><a href="${backTo(model)}">Back to the list</a></div></form>`;
   return plan === undefined
     ? fields
-    : html`<details id="more"><summary>Change this …</summary>${fields}</details>`;
+    : html`<details id="more"><summary>Change …</summary>${fields}</details>`;
 };
 
 const planned = (model: PlanModel, plan: BulkPlan): Html => {
@@ -162,7 +162,12 @@ ${replayable === 0 ? nothing : firstOf(model, plan)}`;
 export const planPage = (model: PlanModel): string => {
   const { session, face, form, ids, plan, problem } = model;
   const { title, intro, of } = wordsOf(model);
-  const narrowed = filterWords(face.fields, form, session.view.times);
+  const isNarrowed = ids.length === 0 && Object.keys(form).length > 0;
+  const more = plan && face.more?.(model.kind)?.fact(model.written);
+  const told = [
+    ...(more === undefined ? [] : [more]),
+    ...(isNarrowed ? filterWords(face.fields, form, session.view.times) : []),
+  ];
   return layOut({
     title: problem === undefined ? title : `Error: ${title}`,
     session,
@@ -170,9 +175,9 @@ export const planPage = (model: PlanModel): string => {
     main: html`<h1>${title}</h1>
 ${noticeBanner(problem === 'more-wrong' ? undefined : problem)}
 <p>${intro} ${ids.length > 0 ? `${count(ids.length)} selected ${face.what[ids.length === 1 ? 0 : 1]}` : `all ${of}`} ${
-      ids.length > 0 || narrowed.length === 0 ? 'would do.' : 'by this filter would do:'
+      isNarrowed ? 'by this filter would do:' : 'would do.'
     }</p>
-${ids.length > 0 || narrowed.length === 0 ? nothing : html`<div class="narrow">${facts(...narrowed)}</div>`}
+${told.length === 0 ? nothing : html`<div class="narrow">${facts(...told)}</div>`}
 ${plan === undefined ? moreForm(model) : planned(model, plan)}`,
   });
 };

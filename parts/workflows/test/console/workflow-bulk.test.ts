@@ -7,6 +7,9 @@ import type { Json } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
 import { soon } from '../../../../test/support/soon.ts';
 import { defineWorkflow } from '../../charts/index.ts';
+import { createBulkWork } from '../../console/workflow-bulk.ts';
+import { asServiceWorkflow } from '../../instances/workflows.ts';
+import { workflowsIn } from '../../open-workflows.ts';
 
 const redis = testRedis();
 const apId = 'http://bank.example';
@@ -214,6 +217,46 @@ describe('a bulk of workflows', () => {
     for (const id of ['c-1', 'c-2']) await reaches(id, 'cancelled');
   });
 
+  it('is carried out once for each, also when another process does it again', async () => {
+    await failed('a-1');
+    await begin('contract', 'a-2', 'a-3');
+    full.clear();
+    const work = createBulkWork({
+      workflows: await workflowsIn(
+        {
+          shards: stage.shards,
+          retention: { signedMs: 1e9, failedMs: 1e9 },
+          now: Date.now,
+        },
+        [],
+        charts.map(asServiceWorkflow),
+      ),
+      redis: redis.client(),
+    });
+    const notes: unknown[] = [];
+    const again = async (id: string, order: object, times = 2) => {
+      const { instanceId } = await rowOf(id);
+      const item = { id: instanceId, endedRuns: id === 'a-1' ? 1 : 0 };
+      const common = { id: 'B1', by: 'olga', reason: 'x', perSecond: 1, createdAt: 1, total: 1 };
+      const results: unknown[] = [];
+      for (let time = 0; time < times; time += 1) {
+        const about = { isAgain: time > 0, note: async (outcome?: string) => notes.push(outcome) };
+        results.push(await work.carryOut(item, { ...common, ...order }, about));
+        await soon(async () => expect((await rowOf(id)).status).not.toMatch(/open|failed/));
+      }
+      return results;
+    };
+    expect(await again('a-1', {})).toEqual(['done', 'done']);
+    expect(archived.filter((id) => id === 'a-1')).toHaveLength(1);
+    expect(await again('a-2', { kind: 'send', event: { type: 'OK' } })).toEqual(['done', 'done']);
+    expect(archived.filter((id) => id === 'a-2')).toHaveLength(1);
+    expect(await again('a-3', { kind: 'cancel' })).toEqual(['cancelled', 'cancelled']);
+    expect(notes.every((outcome) => outcome === undefined)).toBe(true);
+    // Another bulk comes too late, and has done nothing.
+    for (const order of [{}, { kind: 'cancel' }, { kind: 'send', event: { type: 'OK' } }])
+      expect(await again('a-2', { ...order, id: 'B2' }, 1)).toEqual(['changed']);
+  });
+
   it('is planned and ordered by pages, with the event in a form', async () => {
     await failed('p-1');
     full.clear();
@@ -225,6 +268,9 @@ describe('a bulk of workflows', () => {
     const asked = await stage.ask('operator', 'GET', `${plan}?kind=send&text=p-`);
     expect(asked.text).toContain('name="eventType"');
     expect(asked.text).not.toContain('name="perSecond"');
+    const whole = `${plan}?kind=send&text=p-&eventType=OK&eventData=%7B%7D`;
+    const sent = (await stage.ask('operator', 'GET', whole)).text;
+    expect(sent).toContain('<dt>Event</dt><dd>OK {}</dd>');
     const wrong = `${plan}?kind=send&text=p-&eventType=OK&eventData=%5B`;
     expect((await stage.ask('operator', 'GET', wrong)).status).toBe(422);
     const fields = { text: 'p-', kind: 'replay', perSecond: '1000', reason: 'Room', expected: '1' };
