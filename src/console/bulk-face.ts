@@ -76,6 +76,8 @@ export interface BulkFace {
     plan: BulkPlan,
     kind: string,
   ): readonly (readonly [caption: string, rows: readonly (readonly [string, number])[]])[];
+  /** How items are now, where the bulk does not wait for their ends; undefined for one that is gone. */
+  now?(ids: readonly string[]): Promise<readonly (Html | undefined)[]>;
   /** The first items of the plan. */
   table(plan: BulkPlan, kind: string, caption: string): Html;
 }

@@ -7,7 +7,7 @@ import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
 import { count, json, optionalReasonBody, query } from './input.ts';
 import { nameOf, type OrderErrorName, present, refuseOrder } from './order-errors.ts';
 import { readNotice } from './pages/notices.ts';
-import { replayPage, replaysPage } from './pages/replays-page.ts';
+import { itemsOnPage, replayPage, replaysPage } from './pages/replays-page.ts';
 import { unknownPage } from './pages/session-pages.ts';
 import { transactionBulkFace } from './pages/transaction-bulk-face.ts';
 import { shownBulk } from './redaction.ts';
@@ -74,7 +74,9 @@ export const createReplayRoutes = (deps: AdminApiDeps): Hono<ConsoleEnvironment>
     const from = Number.isSafeInteger(wanted) && wanted > 0 && wanted < report.total ? wanted : 0;
     const notice = readNotice(c.req.query('notice'));
     const face = faces.find(({ list }) => list.name === (report.of ?? 'transactions'));
-    return c.html(replayPage({ session: c.get('session'), report, face, from, notice }));
+    const ids = report.items.slice(from, from + itemsOnPage).map(({ id }) => id);
+    const now = await face?.now?.(ids);
+    return c.html(replayPage({ session: c.get('session'), report, face, from, now, notice }));
   });
 
   routes.post('/admin/replays/:id/stop', needs('operator'), async (c) => {

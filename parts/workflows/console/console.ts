@@ -67,7 +67,9 @@ export const openWorkflowConsole = async (
       ...hosted.map(({ words }) => words),
     ),
     lists: { workflows: instanceFields },
-    bulk: [workflowBulkFace(createWorkflowBulk({ workflows, redis: rooms.redis, isHidden }))],
+    bulk: [
+      workflowBulkFace(createWorkflowBulk({ workflows, redis: rooms.redis, isHidden }), workflows),
+    ],
     board: {
       [workflowQueueName]: createWorkflowBoard(host.hosted.flatMap(({ hidden = [] }) => hidden)),
     },

@@ -11,6 +11,7 @@ import { byNumber, lasting } from '../../../src/console/pages/plan-pages.ts';
 import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import { filterSchema } from '../../../src/transactions/history/fields.ts';
 import { instanceFields } from '../instance-fields.ts';
+import type { Workflows } from '../instances/workflows.ts';
 import { workflowError } from './notices.ts';
 import {
   statusFor,
@@ -18,6 +19,8 @@ import {
   type WorkflowBulkSelection,
   type WorkflowPlan,
 } from './workflow-bulk.ts';
+import { viewOf } from './workflow-detail.ts';
+import { statusMark } from './workflows-page.ts';
 
 const { status: _, ...fields } = instanceFields;
 
@@ -131,6 +134,7 @@ const eventMore: BulkMore = {
 
 export const workflowBulkFace = (
   list: BulkList<WorkflowBulkSelection, WorkflowPlan>,
+  workflows: Pick<Workflows, 'findInstance' | 'view'>,
 ): BulkFace => ({
   list,
   what: ['workflow', 'workflows'],
@@ -142,6 +146,13 @@ export const workflowBulkFace = (
   more: (kind) => (kind === 'send' ? eventMore : undefined),
   // Only operators plan, and they see all of it.
   shown: (_role, plan) => plan,
+  now: (ids) =>
+    Promise.all(
+      ids.map(async (id) => {
+        const instance = await workflows.findInstance(id);
+        return instance && statusMark(viewOf(workflows, instance).status);
+      }),
+    ),
   tiles: () => [],
   note: (_, kind) =>
     ({

@@ -224,8 +224,9 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
 
   const finish = async (): Promise<BulkEnd> => {
     const counts = countsOf(total, await store.results(id));
-    const { waiting: left, signed } = counts;
-    const details = { state: left > 0 ? 'stopped' : 'done', total, begun: total - left, signed };
+    const { waiting: left, signed, done, cancelled } = counts;
+    const good = of === 'transactions' ? { signed } : { done: done + cancelled };
+    const details = { state: left > 0 ? 'stopped' : 'done', total, begun: total - left, ...good };
     await audit.record(
       { who: by, via: 'service', action: 'bulk-end', target: id, details },
       `${id}:end`,

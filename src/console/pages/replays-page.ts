@@ -81,10 +81,12 @@ export interface ReplayModel {
   readonly face: BulkFace | undefined;
   /** The index of the first item on the page. */
   readonly from: number;
+  /** How the items on the page are now, where their list tells it. */
+  readonly now?: readonly (Html | undefined)[] | undefined;
   readonly notice: Notice | undefined;
 }
 
-const itemsOnPage = 100;
+export const itemsOnPage = 100;
 
 const unnamed: readonly [string, string] = ['item', 'items'];
 
@@ -113,8 +115,8 @@ const counts = (model: ReplayModel): Html => {
   const shown = (Object.entries(rare) as [ItemResult, string][])
     .filter(([name]) => isShown(name))
     .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
-  return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="Ended">${settled}</progress>
-<p class="quiet">${count(settled)} of ${counted(total, one, many)} ended</p>
+  return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="${report.of === undefined ? 'Ended' : 'Done'}">${settled}</progress>
+<p class="quiet">${count(settled)} of ${counted(total, one, many)} ${report.of === undefined ? 'ended' : 'done'}</p>
 ${tiles(
   [isOver(report) ? 'Never begun' : 'Still to do', count(waiting)],
   ...shown.map(([name, label]) => [label, count(numbers[name])] as const),
@@ -143,15 +145,15 @@ const order: readonly ItemResult[] = [
 ];
 
 const items = (model: ReplayModel): Html => {
-  const { report, face, from } = model;
+  const { report, face, from, now } = model;
   const [one] = face?.what ?? unnamed;
   const results = wordsOf(model)?.results;
   const shown = report.items.slice(from, from + itemsOnPage);
   const path = pathTo(report.id);
   const end = from + shown.length;
-  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">${one.charAt(0).toUpperCase()}${one.slice(1)}</th><th scope="col">Result</th></tr></thead><tbody>${shown.map(
-    ({ id, result, fault }) =>
-      html`<tr><th scope="row" class="code"><a href="/admin/${report.of ?? 'transactions'}/${encodeURIComponent(id)}">${id}</a></th><td>${results?.[result] ?? result}${fault === undefined ? '' : ` (${faultName(fault)})`}</td></tr>`,
+  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">${one.charAt(0).toUpperCase()}${one.slice(1)}</th><th scope="col">Result</th>${now === undefined ? nothing : html`<th scope="col">Now</th>`}</tr></thead><tbody>${shown.map(
+    ({ id, result, fault }, index) =>
+      html`<tr><th scope="row" class="code"><a href="/admin/${report.of ?? 'transactions'}/${encodeURIComponent(id)}">${id}</a></th><td>${results?.[result] ?? result}${fault === undefined ? '' : ` (${faultName(fault)})`}</td>${now === undefined ? nothing : html`<td>${now[index] ?? 'gone'}</td>`}</tr>`,
   )}</tbody></table><nav class="paging" aria-label="Pages">${
     from === 0
       ? html`<span></span>`
