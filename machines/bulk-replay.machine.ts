@@ -1,8 +1,9 @@
 /**
- * Life of one bulk: an order to replay many failed transactions, or to cancel many open ones.
+ * Life of one bulk: an order for many items of a list, for example to replay failed transactions, or
+ * to send an event to open workflows.
  *
  * running   The items of the list are begun at the ordered rate. STOP ends this.
- * stopping  No more items are begun. Replays that still run are waited for.
+ * stopping  No more items are begun. Replays of transactions that still run are waited for.
  * done      All items were begun, and each replay has ended.
  * stopped   Some items of the list were not begun.
  *
@@ -18,8 +19,12 @@ export const bulkReplayVersion = 1;
 
 /** The order. The list is stored elsewhere, under the id. */
 export const bulkOrderSchema = z.object({
-  /** The kind of the bulk. Absent for a replay. */
-  kind: z.enum(['replay', 'cancel']).optional(),
+  /** What is done to each item: `cancel`, or what else its list has. Absent for a replay. */
+  kind: z.string().optional(),
+  /** The name of the list that the items are from. Absent for transactions. */
+  of: z.string().optional(),
+  /** The event that is sent to each item, for the kind `send`. */
+  event: z.looseObject({ type: z.string() }).optional(),
   by: z.string(),
   reason: z.string(),
   perSecond: z.number(),
@@ -41,11 +46,16 @@ export const bulkEndSchema = z.object({
     failed: z.record(z.string(), z.number()),
     /** The number of items that a bulk of cancels has cancelled. */
     cancelled: z.number().default(0),
+    /** Items for which the order was carried out, and whose end is not waited for. */
+    done: z.number().default(0),
     /** Items that another order has replayed; for cancels: that had ended or were answered. */
     changed: z.number(),
     /** The number of items whose retention was over. */
     gone: z.number(),
-    /** Items that are not replayed: logins, and transactions of workflows. */
+    /**
+     * Items that are not replayed: logins, and transactions of workflows. Of workflows: those whose
+     * chart has refused.
+     */
     refused: z.number(),
   }),
   /** Milliseconds since the epoch. */

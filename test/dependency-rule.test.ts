@@ -45,7 +45,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   client: ['pki protocol', 'zod'],
   'command-line': [
-    'client console engine environment pki protocol redis transactions/history',
+    'client console console/operators engine environment pki protocol redis transactions/history',
     'commander',
   ],
   console: [

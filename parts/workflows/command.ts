@@ -25,6 +25,13 @@ import {
   filterQuery,
 } from '../../src/command-line/transactions-filter.ts';
 import { iso, isoOrNull } from '../../src/command-line/transactions-row.ts';
+import {
+  addWorkflowBulk,
+  checkOne,
+  orderWorkflows,
+  stateText,
+  type WorkflowBulkFlags,
+} from './bulk-command.ts';
 import type { WorkflowDetail, WorkflowRow } from './console/workflow-detail.ts';
 import { type ChartFiles, type HostedWorkflows, namesIn } from './hosted.ts';
 import { instanceFields } from './instance-fields.ts';
@@ -34,18 +41,6 @@ interface SendFlags {
   readonly key?: string;
   readonly reason?: string;
 }
-
-/** `open.waiting`, `a.b + c.d` */
-const stateText = (value: unknown): string => {
-  const paths = (part: unknown): readonly string[] => {
-    if (typeof part === 'string') return [part];
-    return Object.entries(Object(part) as object).flatMap(([name, inner]) => {
-      const below = paths(inner);
-      return below.length === 0 ? [name] : below.map((each) => `${name}.${each}`);
-    });
-  };
-  return paths(value).join(' + ');
-};
 
 const columns: readonly Column<WorkflowRow>[] = [
   { title: 'INSTANCE', cell: ({ instanceId }) => instanceId },
@@ -148,28 +143,48 @@ const addOrders = (
       document: documentOf,
     }),
   );
-  const one = (name: string, description: string): Command =>
+  const named = (name: string, description: string, argument: string): Command =>
     workflow
       .command(name)
       .description(description)
-      .argument('<instance>', 'as paraph workflow ls shows it');
+      .argument(argument, 'as paraph workflow ls shows it');
   addAdminAction(
-    one('show', 'one instance: state, people, timers, timeline'),
+    named('show', 'one instance: state, people, timers, timeline', '<instance>'),
     context,
     done,
     (admin, id: string) => show(context, admin, id, hosted),
   );
-  const send = one('send', 'send an event to an instance')
-    .argument('<type>', 'type of the event')
-    .option('--data <json>', 'its other members, a JSON object')
-    .option('--key <key>', 'sent again under the same key it counts once')
+  const ordering = (name: string, description: string, more = ''): Command =>
+    addWorkflowBulk(
+      workflow
+        .command(name)
+        .description(`${description}: one, or all that a filter finds`)
+        .usage(`[options] [instance]${more}`),
+      context,
+    );
+  const send = ordering('send', 'send an event to open instances', ' <type>')
+    .argument('<names...>', 'the instance, unless a filter finds them; and the type of the event')
+    .option('--data <json>', 'the other members of the event, a JSON object')
+    .option('--key <key>', 'for one instance: sent again under the same key it counts once')
     .option('--reason <text>', 'why; for the audit log');
+  const readNames = (names: readonly string[]) => {
+    const [first = '', second, ...others] = names;
+    if (others.length > 0)
+      throw new UsageError('Name an instance and a type; or a type, and a filter.');
+    return second === undefined
+      ? { instance: undefined, type: first }
+      : { instance: first, type: second };
+  };
   addAdminAction(
     send,
     context,
     done,
-    async (admin, instance: string, type: string, { data, key, reason }: SendFlags) => {
+    async (admin, names: readonly string[], flags: SendFlags & WorkflowBulkFlags) => {
+      const { data, key, reason } = flags;
+      const { instance, type } = readNames(names);
       const event = eventOf(type, data);
+      if (instance === undefined || flags.dryRun)
+        return orderWorkflows(context, admin, { kind: 'send', event, instance }, flags);
       const answer = await admin.post<object>(['workflows', instance, 'events'], {
         event,
         key,
@@ -177,18 +192,48 @@ const addOrders = (
       });
       return ok({ instance, ...answer }, 'Taken.\n');
     },
-    (_, type, { data }) => void eventOf(type, data),
+    (names, flags) => {
+      const { instance, type } = readNames(names);
+      eventOf(type, flags.data);
+      checkOne(instance, flags);
+    },
   );
-  const cancel = one('cancel', 'cancel an open instance').requiredOption('--reason <text>', 'why');
-  addAdminAction(cancel, context, done, async (admin, instance: string, { reason }: SendFlags) => {
-    const answer = await admin.post<object>(['workflows', instance, 'cancel'], { reason });
-    return ok({ instance, ...answer }, 'It is being cancelled.\n');
-  });
-  const replay = one('replay', 'run a failed instance again').option('--reason <text>', 'why');
-  addAdminAction(replay, context, done, async (admin, instance: string, { reason }: SendFlags) => {
-    const answer = await admin.post<object>(['workflows', instance, 'replay'], { reason });
-    return ok({ instance, ...answer }, 'Runs again: its chart gets REPLAY.\n');
-  });
+  const cancel = ordering('cancel', 'cancel open instances')
+    .argument('[instance]', 'as paraph workflow ls shows it')
+    .option('--reason <text>', 'why; the application sees it');
+  addAdminAction(
+    cancel,
+    context,
+    done,
+    async (admin, instance: string | undefined, flags: WorkflowBulkFlags) => {
+      if (instance === undefined || flags.dryRun)
+        return orderWorkflows(context, admin, { kind: 'cancel', instance }, flags);
+      const { reason } = flags;
+      const answer = await admin.post<object>(['workflows', instance, 'cancel'], { reason });
+      return ok({ instance, ...answer }, 'It is being cancelled.\n');
+    },
+    (instance, flags) => {
+      checkOne(instance, flags);
+      if (flags.reason === undefined && !flags.dryRun)
+        throw new UsageError('A cancel needs --reason.');
+    },
+  );
+  const replay = ordering('replay', 'run failed instances again')
+    .argument('[instance]', 'as paraph workflow ls shows it')
+    .option('--reason <text>', 'why; for the audit log');
+  addAdminAction(
+    replay,
+    context,
+    done,
+    async (admin, instance: string | undefined, flags: WorkflowBulkFlags) => {
+      if (instance === undefined || flags.dryRun)
+        return orderWorkflows(context, admin, { kind: 'replay', instance }, flags);
+      const { reason } = flags;
+      const answer = await admin.post<object>(['workflows', instance, 'replay'], { reason });
+      return ok({ instance, ...answer }, 'Runs again: its chart gets REPLAY.\n');
+    },
+    checkOne,
+  );
 };
 
 /** @param hosted What other parts bring. */

@@ -34,6 +34,8 @@ export interface InstanceRow extends ListedInstance {
   readonly ended?: { readonly at: number; readonly job: 'completed' | 'failed' } | undefined;
   /** Of those whom a process names: digits. */
   readonly numbers: readonly string[];
+  /** Why its job has failed; present where it is searched for. */
+  readonly failure?: string | undefined;
 }
 
 export const statusCodes: Readonly<Record<WorkflowStatus, number>> = {
@@ -146,6 +148,17 @@ export const instanceFields = {
     about: 'A part of the id that the application has chosen.',
     option: ['--text <text>', 'a part of the id'],
   }),
+  failure: {
+    ...partOf(({ failure }: InstanceRow) => (failure === undefined ? [] : [failure]), {
+      label: 'Part of the failure',
+      about: 'A part of the reason for which the job of an instance has failed.',
+      option: ['--failure <text>', 'failed for a reason with this text'],
+      ofPeople: true,
+    }),
+    tests: () => [
+      { packed: instanceFacts.job.packed, numbers: { among: new Set([jobCodes.failed]) } },
+    ],
+  },
   ...between(instanceFacts.createdAt, {
     label: 'Started',
     about: 'Started',

@@ -45,6 +45,7 @@ export const createWorkflowPart = (
       ),
     openApi: async (rooms) => (await import('./api.ts')).openWorkflowApi(rooms, host),
     openWork: async (rooms) => (await import('./workers.ts')).openWorkflowWork(rooms, host),
+    openBulk: async (rooms) => (await import('./workers.ts')).openWorkflowBulk(rooms, host),
     openConsole: async (rooms) =>
       (await import('./console/console.ts')).openWorkflowConsole(rooms, host),
     commands: workflowCommands(hosted),

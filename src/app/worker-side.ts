@@ -37,6 +37,7 @@ const startOperations = async (
   const audit = createAudit({ redis, prefix, log: createAuditLog(core.eventLog) });
   const bulkQueue = openBulkQueue({ redis, prefix, onError });
   add(() => closeQueues([bulkQueue]));
+  const works = await Promise.all(core.parts.map((part) => part.openBulk?.(rooms)));
   const bulks = startBulkWorker({
     redis,
     prefix,
@@ -47,6 +48,7 @@ const startOperations = async (
     onError,
     queue: bulkQueue,
     protocol,
+    works: works.filter((work) => work !== undefined),
   });
   add(bulks.close);
   await bulks.ready();

@@ -2,7 +2,19 @@
  * `paraph replay`: runs failed transactions again, one or many. The command only orders the replay:
  * the service's policy, limits and audit log apply as in the console, and its workers do the work.
  */
-import { type Admin, addAdminAction, refused } from '../command-line/admin.ts';
+import { type Admin, addAdminAction } from '../command-line/admin.ts';
+import {
+  addBulkOptions,
+  type BulkCommand,
+  type BulkFlags,
+  bulkDocument,
+  bulkTable,
+  countsText,
+  followBulk,
+  orderBulk,
+  refusedText,
+  truncatedText,
+} from '../command-line/bulk.ts';
 import {
   type AddCommand,
   type CliContext,
@@ -10,52 +22,59 @@ import {
   type Report,
   UsageError,
 } from '../command-line/context.ts';
-import { paletteFor } from '../command-line/screen.ts';
-import { confirm } from '../command-line/terminal-input.ts';
+import { countFields, fieldsText, paletteFor, type Screen } from '../command-line/screen.ts';
 import { addFilterOptions, filterQuery, parseCount } from '../command-line/transactions-filter.ts';
+import { rowColumns, rowDocument } from '../command-line/transactions-row.ts';
 import type { BulkProgress } from '../console/operators/bulk-report.ts';
 import type { ShownPlan } from '../console/redaction.ts';
 import { transactionFields } from '../transactions/history/filter.ts';
-import {
-  bulkDocument,
-  bulkTable,
-  followBulk,
-  planDocument,
-  planText,
-  reportDryRun,
-} from './transactions-bulk.ts';
 
 /** A replay takes failed transactions. */
 const { state: _, ...replayFields } = transactionFields;
 
-interface Flags {
+interface Flags extends BulkFlags {
   readonly all?: true;
   readonly maxAttempts?: number;
-  readonly dryRun?: true;
-  readonly reason?: string;
-  readonly rate: number;
-  readonly yes?: true;
-  readonly detach?: true;
   readonly follow?: string;
   readonly stop?: string;
   readonly list?: true;
 }
 
-const parseRate = (text: string): number => {
-  const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value > 0 && value <= 1000)) {
-    throw new UsageError(
-      '--rate must be a number of replays in a second, more than 0 and at most 1000.',
-    );
-  }
-  return value;
-};
-
-/** The transactions that are meant, with the names of the admin API. */
+/** In the names of the admin API. */
 type Selection = { readonly filter: object } | { readonly ids: readonly string[] };
 
-const plan = (admin: Admin, selection: Selection, { reason }: Flags): Promise<ShownPlan> =>
-  admin.post(['replays', 'plan'], { ...selection, reason });
+const planText = (plan: ShownPlan, context: Screen): string =>
+  fieldsText(
+    [
+      ['failed, found', String(plan.found)],
+      ['to be replayed', String(plan.replayable)],
+      ['people prompted', String(plan.numbers)],
+      ['most for one', String(plan.mostOfOne)],
+      ['by fault', countsText(plan.byFault) || undefined],
+      ...countFields('by AP', plan.byAp),
+      ['refused', refusedText(plan)],
+      ['', truncatedText(plan)],
+    ],
+    context,
+  );
+
+/** Mobile numbers are shortened, as in every list. */
+const planDocument = ({ first, ...plan }: ShownPlan) => ({
+  ...plan,
+  first: first.map(rowDocument),
+});
+
+const bulkOf = (context: CliContext, selection: Selection): BulkCommand<ShownPlan> => ({
+  path: ['replays'],
+  selection,
+  planText,
+  planDocument,
+  columns: rowColumns(context),
+  none: 'No failed transaction that may be replayed is found by this.',
+  question: ({ replayable, numbers }) =>
+    `Replay ${replayable}, and prompt ${numbers === 1 ? 'one person' : `${numbers} people`}?`,
+  follow: 'paraph replay --follow',
+});
 
 const replayOne = async (
   context: CliContext,
@@ -63,7 +82,8 @@ const replayOne = async (
   msspTransId: string,
   flags: Flags,
 ): Promise<Report> => {
-  if (flags.dryRun) return reportDryRun(await plan(admin, { ids: [msspTransId] }, flags), context);
+  if (flags.dryRun)
+    return orderBulk(context, admin, bulkOf(context, { ids: [msspTransId] }), flags);
   const { reason } = flags;
   const answer = await admin.post<object>(['transactions', msspTransId, 'replay'], { reason });
   const done = paletteFor(context.stdout, context).green('Replayed.');
@@ -71,38 +91,6 @@ const replayOne = async (
     { msspTransId, ...answer },
     `${done} To see how it ends: paraph watch ${msspTransId}\n`,
   );
-};
-
-const replayMany = async (
-  context: CliContext,
-  admin: Admin,
-  selection: Selection,
-  flags: Flags,
-): Promise<Report> => {
-  const { dryRun, reason, rate, yes, detach } = flags;
-  if (dryRun) return reportDryRun(await plan(admin, selection, flags), context);
-  if (reason === undefined)
-    throw new UsageError('A bulk replay needs --reason; --dry-run shows what it would do.');
-  if (!yes) {
-    const planned = await plan(admin, selection, flags);
-    const document = { plan: planDocument(planned) };
-    if (planned.replayable === 0) {
-      const problem = 'No failed transaction that may be replayed is found by this.';
-      throw refused('refused', 'nothing', problem, document);
-    }
-    context.stderr.write(planText(planned, { ...context, stdout: context.stderr }));
-    const people = planned.numbers === 1 ? 'one person' : `${planned.numbers} people`;
-    const question = `Replay ${planned.replayable} at ${rate} a second, and prompt ${people}?`;
-    await confirm(context, question, document);
-  }
-  const order = { ...selection, perSecond: rate, reason };
-  const started = await admin.post<{ bulkId: string; plan: ShownPlan }>(['replays'], order);
-  const { bulkId } = started;
-  if (detach) {
-    const text = `Ordered. To see how it goes: paraph replay --follow ${bulkId}\n`;
-    return ok({ bulkId, plan: planDocument(started.plan) }, text);
-  }
-  return followBulk(context, admin, bulkId);
 };
 
 const stopBulk = async (admin: Admin, bulkId: string, reason?: string): Promise<Report> => {
@@ -138,7 +126,7 @@ const replay = async (
   }
   admin.needsIndex();
   const filter = { ...filterQuery(replayFields, flags), maxAttempts: flags.maxAttempts };
-  return replayMany(context, admin, { filter }, flags);
+  return orderBulk(context, admin, bulkOf(context, { filter }), flags);
 };
 
 export const addReplay: AddCommand = (program, context, done) => {
@@ -146,21 +134,17 @@ export const addReplay: AddCommand = (program, context, done) => {
     .command('replay')
     .description('run failed transactions again: one, or all that a filter finds')
     .argument('[MSSP_TransID]', 'one of them');
-  addFilterOptions(command, replayFields, context)
+  addBulkOptions(addFilterOptions(command, replayFields, context), 'replay nothing')
     .option(
       '--max-attempts <n>',
       'not those with so many attempts',
       parseCount('--max-attempts', 1, 1000),
     )
     .option('--all', 'all failed transactions, without a filter')
-    .option('--dry-run', 'say how many and whom, and replay nothing')
     .option('--reason <text>', 'why; for the audit log')
-    .option('--rate <n>', 'how many in a second', parseRate, 5)
-    .option('--yes', 'do not ask')
-    .option('--detach', 'order it, and do not wait for its end')
-    .option('--follow <bulk>', 'show how a bulk replay goes, or went')
-    .option('--stop <bulk>', 'replay nothing more of it')
-    .option('--list', 'list bulk replays, newest first');
+    .option('--follow <bulk>', 'show how a bulk goes, or went')
+    .option('--stop <bulk>', 'begin nothing more of a bulk')
+    .option('--list', 'list bulks, newest first');
   const run = (admin: Admin, id: string | undefined, flags: Flags): Promise<Report> =>
     replay(context, admin, id, flags);
   addAdminAction(command, context, done, run, check);

@@ -16,10 +16,10 @@ export const apiWords: Readonly<Record<string, string>> = {
 
   'POST /replays/plan': 'See what a bulk replay would do',
   'POST /replays': 'Start a bulk replay',
-  'GET /replays': 'List bulk replays',
-  'GET /replays/:id': 'Show a bulk replay and what became of each transaction',
-  'GET /replays/:id/progress': 'Show how far a bulk replay is',
-  'POST /replays/:id/stop': 'Stop a bulk replay',
+  'GET /replays': 'List bulks',
+  'GET /replays/:id': 'Show a bulk and what became of each item',
+  'GET /replays/:id/progress': 'Show how far a bulk is',
+  'POST /replays/:id/stop': 'Stop a bulk',
 
   'GET /refusals': 'Show refused requests',
   'GET /processes': 'List the APIs and workers that run',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type FilterOf, type ReadableFields, text, time } from '../transactions/history/fields.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment } from './deps.ts';
-import { type ExportedList, exportFormats, exportList, isoOf } from './export.ts';
+import { type ExportedList, exportFormatIn, exportList, isoOf } from './export.ts';
 import { readFields } from './filter.ts';
 import { paged, query } from './input.ts';
 import { type AuditEntry, type AuditFilter, doneBy } from './operators/audit.ts';
@@ -96,7 +96,7 @@ export const createAuditRoutes = ({
 
   routes.get('/admin/audit/export', needs('operator'), async (c) => {
     const { form, filter, problems } = readFields(fields, c.req.query());
-    const format = exportFormats.find((each) => each === c.req.query('format'));
+    const format = exportFormatIn(c.req.query('format'));
     if (format === undefined || Object.keys(problems).length > 0) {
       return c.html(
         messagePage(422, 'The filter cannot be read', 'Go back to the log and correct it.'),

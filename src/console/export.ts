@@ -10,8 +10,8 @@ import type { ConsoleDeps } from './deps.ts';
 import type { Role } from './operators/operator.ts';
 import { type ShownRow, shownRow } from './redaction.ts';
 
-export const exportFormats = ['csv', 'json'] as const;
-type Format = (typeof exportFormats)[number];
+const exportFormats = ['csv', 'json'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
 
 export const maxExported = 10_000;
 const pageRows = 500;
@@ -19,12 +19,16 @@ const pageRows = 500;
 export const isoOf = (at: number | undefined): string =>
   at === undefined ? '' : new Date(at).toISOString();
 
+/** The columns of CSV, with what they write of a row. JSON has the whole rows. */
+export type ExportColumns<Row> = Readonly<
+  Record<string, (row: Row) => string | number | undefined>
+>;
+
 /** A list that can be sent as a file. */
 export interface ExportedList<Row> {
   /** The name of the file, without its ending. */
   readonly name: string;
-  /** The columns of CSV, with what they write of a row. JSON has the whole rows. */
-  readonly columns: Readonly<Record<string, (row: Row) => string | number | undefined>>;
+  readonly columns: ExportColumns<Row>;
   /** Reads a page, which may be empty and yet have a cursor. */
   read(page: {
     readonly limit: number;
@@ -80,10 +84,14 @@ const types = {
   json: 'application/json;charset=UTF-8',
 };
 
+/** The format that an address names. */
+export const exportFormatIn = (written: string | undefined): ExportFormat | undefined =>
+  exportFormats.find((each) => each === written);
+
 /** @param max The maximum of rows; tests pass a smaller one. */
 export const exportList = <Row>(
   { name, columns, read }: ExportedList<Row>,
-  format: Format,
+  format: ExportFormat,
   log: ConsoleDeps['log'],
   max = maxExported,
 ): Response => {

@@ -95,7 +95,7 @@ export const withoutGuesses = <F extends AnyFields, Filter>(
   role: Role,
 ): ReadFilter<keyof F & string, Filter> => {
   const guesses = guessesIn(fields, read.form, role);
-  const told = guesses.map((name) => [name, 'Your role does not see numbers']);
+  const told = guesses.map((name) => [name, 'Your role may not search for people or their texts']);
   return { ...read, problems: { ...read.problems, ...Object.fromEntries(told) } };
 };
 
@@ -114,14 +114,14 @@ export const fieldTime = (at: number): string => new Date(at).toISOString().slic
 
 /** Labels and values of a filter, for a plan. @param times The time zone of the person. */
 export const filterWords = (
-  form: FilterForm,
+  fields: AnyFields,
+  form: Written,
   times = 'UTC',
 ): readonly (readonly [name: string, value: string])[] => {
   const clock = clockOf(times);
-  return namesOf(transactionFields).flatMap((name) => {
+  return Object.entries(fields).flatMap(([name, { kind, label }]) => {
     const value = form[name];
     if (value === undefined) return [];
-    const { kind, label } = transactionFields[name];
     return [[label, kind === 'time' ? `${clock.write(time.parse(value))} ${clock.zone}` : value]];
   });
 };

@@ -1,8 +1,10 @@
 /** The members of a part for the console and its API. */
 import type { Hono } from 'hono';
 import type { KeyCustody } from '../../packages/pki/src/ports.ts';
+import type { AnyFields } from '../transactions/history/fields.ts';
 import type { TransactionRow } from '../transactions/history/row.ts';
 import type { BoardQueue, Flow } from './board/board-part.ts';
+import type { BulkFace } from './bulk-face.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { NumberName } from './operators/number-names.ts';
 import type { NumberOwners } from './operators/number-owners.ts';
@@ -85,6 +87,10 @@ export interface ConsolePart extends Frame {
   /** Pages below `/admin`, and operations below `/admin/api`. */
   routes?(deps: AdminApiDeps): Hono<ConsoleEnvironment>;
   openSecrets?(rooms: SecretRooms): SecretPart;
+  /** The fields of the filters of its lists, by the names of the lists. People save such filters. */
+  readonly lists?: Readonly<Record<string, AnyFields>>;
+  /** Its lists whose items operators give orders to in bulk. Workers need `openBulk` of the part. */
+  readonly bulk?: readonly BulkFace[];
   /** A few words about each operation for the OpenAPI document; by `GET /callbacks`. */
   readonly words: Readonly<Record<string, string>>;
   /** Members of the overview of the API, and a tile of its page. */

@@ -4,11 +4,12 @@
  * secret while they are valid.
  */
 
+import type { BulkOrder } from '../../machines/bulk-replay.machine.ts';
 import { faultTable, isFaultCode } from '../../packages/protocol/src/fault.ts';
 import { isOneTimePassword, type ProfileName } from '../../packages/protocol/src/requests.ts';
 import type { TransactionRow } from '../transactions/history/row.ts';
 import { includesRole, type Role } from './operators/operator.ts';
-import type { ReplayPlan } from './operators/replays.ts';
+import type { ReplayPlan } from './operators/transaction-bulk.ts';
 
 export const seesPeople = (role: Role): boolean => includesRole(role, 'operator');
 
@@ -74,8 +75,12 @@ export const shownPlan = (role: Role, { first, ...plan }: ReplayPlan) => ({
 });
 export type ShownPlan = ReturnType<typeof shownPlan>;
 
-/** A bulk replay. Its reason is free text, which may name a person. */
-export const shownBulk = <T extends { readonly reason: string }>(role: Role, bulk: T): object => {
-  const { reason, ...rest } = bulk;
-  return seesPeople(role) ? { reason, ...rest } : rest;
+/** A bulk. Its reason is free text, which may name a person, and so may its event. */
+export const shownBulk = <T extends Pick<BulkOrder, 'reason' | 'event'>>(
+  role: Role,
+  bulk: T,
+): object => {
+  const { reason, event, ...rest } = bulk;
+  if (seesPeople(role)) return bulk;
+  return { ...rest, ...(event && { event: { type: event.type } }) };
 };

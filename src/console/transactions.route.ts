@@ -8,7 +8,7 @@ import type { Change } from '../transactions/history/watch.ts';
 import { answer, badCursor, refuse } from './answers.ts';
 import type { AdminApiDeps, ConsoleEnvironment, ConsoleSession } from './deps.ts';
 import type { EventStreams } from './event-stream.ts';
-import { exportedTransactions, exportFormats, exportList } from './export.ts';
+import { exportedTransactions, exportFormatIn, exportList } from './export.ts';
 import { readFilter, refuseGuess, transactionFilter, withoutGuesses } from './filter.ts';
 import { json, optionalReasonBody, paged, query, readForm, reasonBody } from './input.ts';
 import { createLookUps } from './look-ups.ts';
@@ -234,7 +234,7 @@ export const createTransactionRoutes = (
       readFilter(c.req.query()),
       operator.role,
     );
-    const format = exportFormats.find((each) => each === c.req.query('format'));
+    const format = exportFormatIn(c.req.query('format'));
     if (format === undefined || Object.keys(problems).length > 0) {
       return c.html(
         messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.'),

@@ -14,6 +14,7 @@ import type { Pointers } from '../../packages/pki/src/extensions.ts';
 import type { KeyVault } from '../../packages/pki/src/ports.ts';
 import type { OpenWork } from '../../workers/workers.ts';
 import type { PartCommands } from '../command-line/part-commands.ts';
+import type { BulkWork } from '../console/operators/bulk-list.ts';
 import type { ConsolePart } from '../console/part.ts';
 import type { AppOptions } from '../http/app.ts';
 import type { DescribedPart } from '../http/documentation/described-part.ts';
@@ -29,6 +30,7 @@ import type { MakeDevice } from '../sscd/devices.ts';
 import type { Shard } from '../transactions/shards.ts';
 import type {
   ApiRooms,
+  BulkRooms,
   KeyPlaceRooms,
   LinkTo,
   OauthRooms,
@@ -168,6 +170,8 @@ export interface Part<Shapes extends PartShapes = PartShapes> {
   openLinks?(serviceKey: Uint8Array, publicUrl: () => string | undefined): LinkTo;
   /** Tells applications how workflows go on: of one part at most. */
   openTellers?(rooms: WorkerRooms<Shapes>): Promise<Tellers>;
+  /** What is done to items of its lists in bulk (`bulk` of its console), in a process with workers. */
+  openBulk?(rooms: BulkRooms<Shapes>): Promise<BulkWork>;
   openConsole?(rooms: OperatorRooms<Shapes>): Promise<ConsolePart>;
   readonly commands?: PartCommands;
 }

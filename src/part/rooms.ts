@@ -103,6 +103,9 @@ interface PartRooms<Shapes extends PartShapes> {
 }
 
 /** What a part may use to look up subscribers, over either connection to Redis. */
+/** What a part is given for orders in bulk, which workers carry out. */
+export type BulkRooms<Shapes extends PartShapes = PartShapes> = PartRooms<Shapes>;
+
 export interface SubscriberRooms<Shapes extends PartShapes = PartShapes>
   extends Pick<PartRooms<Shapes>, 'settings' | 'redis' | 'prefix' | 'now'> {
   readonly serviceKey: Uint8Array;

@@ -372,9 +372,7 @@ describe('a bulk', () => {
     });
     const report = (await stage.ask('operator', 'GET', at)).body;
     expect(report).toMatchObject({ reason, total: 20, failed: { 401: 20 } });
-    expect(
-      report.transactions.map(({ msspTransId }: { msspTransId: string }) => msspTransId).sort(),
-    ).toEqual([...ids].sort());
+    expect(report.items.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort());
     const second = stage
       .asked()
       .filter((line) => ids.some((id) => line.startsWith(id)) && line.endsWith(' 2'));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fieldTime, filterWords, readFilter } from '../../src/console/filter.ts';
 import { queryOf } from '../../src/console/pages/markup.ts';
+import { transactionFields } from '../../src/transactions/history/filter.ts';
 
 describe('the filter of the list', () => {
   it('is what the form says', () => {
@@ -59,7 +60,11 @@ describe('the filter of the list', () => {
 
   it('is told in words, times in UTC', () => {
     expect(
-      filterWords({ apId: 'Test', from: '2026-11-21T14:03', to: '2026-11-21T14:03:09+01:00' }),
+      filterWords(transactionFields, {
+        apId: 'Test',
+        from: '2026-11-21T14:03',
+        to: '2026-11-21T14:03:09+01:00',
+      }),
     ).toEqual([
       ['Application', 'Test'],
       ['Submitted from', '2026-11-21 14:03:00.000 UTC'],

@@ -60,7 +60,7 @@ describe('bulks', () => {
     report: {
       state: 'done',
       total: 1,
-      transactions: [{ msspTransId: id, result: 'failed', fault: 401 }],
+      items: [{ id, result: 'failed', fault: 401 }],
     },
   };
   const timeline = new Map([[id, [{ id, event: 'failed', at: start + 1500 }]]]);
@@ -71,10 +71,10 @@ describe('bulks', () => {
       { timeline, finals: new Map([[id, told]]), ...more },
     );
   const report = (changes: Partial<NonNullable<BulkRun['report']>>): Partial<BulkRun> => ({
-    report: { state: 'done', total: 1, transactions: bulk.report?.transactions ?? [], ...changes },
+    report: { state: 'done', total: 1, items: bulk.report?.items ?? [], ...changes },
   });
   const rules = rulesOf(bulkChecks);
-  const result = (word: string) => report({ transactions: [{ msspTransId: id, result: word }] });
+  const result = (word: string) => report({ items: [{ id, result: word }] });
 
   it('are fine when each has done what it lists', () => {
     expect(rules(run({}))).toEqual([]);

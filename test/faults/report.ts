@@ -143,7 +143,7 @@ const summariseLoads = ({ loads: { bulks, mails, logins, charts } }: Evidence): 
   const itemsOf = (kind: 'replay' | 'cancel'): number =>
     bulks
       .filter((run) => isDone(run) && run.kind === kind)
-      .reduce((sum, { report }) => sum + (report?.transactions.length ?? 0), 0);
+      .reduce((sum, { report }) => sum + (report?.items.length ?? 0), 0);
   const notes = logins.flatMap((run) => run.notes);
   const sent = new Set(mails.mails.map(({ id }) => id)).size;
   return {

@@ -10,7 +10,15 @@ const order = { id: 'B1', by: 'olga', reason: 'x', perSecond: 5, createdAt: 1, t
 
 /** @param given What the work was begun with. */
 const begin = (given: BulkWork[], waiting: number) => {
-  const others = { inFlight: 0, failed: {}, cancelled: 0, changed: 0, gone: 0, refused: 0 };
+  const others = {
+    inFlight: 0,
+    failed: {},
+    cancelled: 0,
+    done: 0,
+    changed: 0,
+    gone: 0,
+    refused: 0,
+  };
   const counts = { ...others, waiting, signed: 3 - waiting };
   const workOff = fromPromise<BulkEnd, BulkWork>(async ({ input, signal }) => {
     given.push(input);

@@ -251,8 +251,10 @@ describe('workflows in the console', () => {
       'steps',
     );
     expect(text).toContain('>attest</tspan>');
-    // In the chart of the signer, below the table of the children.
-    expect(text).toMatch(/<\/table><details id="child-0-1-0"><summary>Statechart of 0-1-0</);
+    // In the chart of the signer, below its line in the tree of the children.
+    expect(text).toMatch(
+      /<strong>0-1-0<\/strong>[^\n]*<details id="child-0-1-0"><summary>Statechart of 0-1-0</,
+    );
     expect(text).toContain('Scroll the chart sideways');
     const [, pause] = /attest.*?>([^<]*10[^<]*)<\/tspan>/s.exec(text) ?? [];
     expect(pause).toBe('10 seconds');

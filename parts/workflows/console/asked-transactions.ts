@@ -10,7 +10,7 @@ import { tokenOf } from '../../../packages/engine/src/activities.ts';
 import type { Chart } from '../../../packages/engine/src/chart.ts';
 import { activityOf, type Workflow } from '../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../packages/engine/src/engine.ts';
-import { pathOf } from '../../../packages/engine/src/record.ts';
+import { namesIn, pathOf } from '../../../packages/engine/src/record.ts';
 import { parseFaultLine } from '../../../packages/protocol/src/fault.ts';
 import type { AdminApiDeps } from '../../../src/console/deps.ts';
 import { endingOf } from '../../../src/transactions/endings.ts';
@@ -22,6 +22,8 @@ export interface AskedTransaction {
   readonly msspTransId: string;
   /** The state that has requested it, after those of the parents: `checking: asking`. */
   readonly state: string;
+  /** The path of the child that has requested it; empty for the instance itself. */
+  readonly path: string;
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
   /** Undefined while it is open. */
@@ -53,7 +55,11 @@ const placesIn = ({ invoked, parts }: Chart, above: Place, depth = 0): readonly 
   });
 
 export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
-  const read = async (token: string, state: string): Promise<readonly AskedTransaction[]> => {
+  const read = async (
+    token: string,
+    state: string,
+    path: string,
+  ): Promise<readonly AskedTransaction[]> => {
     const msspTransId = transactionOfRun(token, shards.length);
     const job = await shardFor(shards, msspTransId)?.signatures.jobs.read(msspTransId);
     const { answerTo } = Object(job?.data) as { readonly answerTo?: unknown };
@@ -63,7 +69,7 @@ export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
       ending?.kind === 'failed' ? (parseFaultLine(ending.failedReason)?.code ?? 900) : undefined;
     const what = code === undefined ? 'Signed' : `Not signed: ${code}`;
     const end = job.finishedOn === undefined ? undefined : { at: job.finishedOn, what };
-    return [{ msspTransId, state, askedAt: job.timestamp, end }];
+    return [{ msspTransId, state, path, askedAt: job.timestamp, end }];
   };
 
   return async (instance: Instance, { chart }: Workflow): Promise<readonly AskedTransaction[]> => {
@@ -76,7 +82,9 @@ export const createFindAsked = ({ shards }: Pick<AdminApiDeps, 'shards'>) => {
     const lookups = runs
       .flatMap((run) => places.map((place) => ({ ...place, run })))
       .slice(0, maxLookups);
-    const found = lookups.map(({ path, state, run }) => read(tokenOf(instance, path, run), state));
+    const found = lookups.map(({ path, state, run }) =>
+      read(tokenOf(instance, path, run), state, namesIn(path).slice(0, -1).reduce(pathOf, '')),
+    );
     return (await Promise.all(found)).flat();
   };
 };

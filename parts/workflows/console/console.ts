@@ -5,11 +5,14 @@ import type { ConsolePart } from '../../../src/console/part.ts';
 import type { OperatorRooms } from '../../../src/part/rooms.ts';
 import type { WorkflowShapes } from '../configuration.ts';
 import { hiddenIn } from '../hosted.ts';
+import { instanceFields } from '../instance-fields.ts';
 import { type Host, workflowsIn } from '../open-workflows.ts';
 import { workflowQueueName } from '../queue.ts';
 import { createWorkflowBoard } from './board.ts';
 import { readFlow } from './flow.ts';
 import { workflowNotices } from './notices.ts';
+import { createWorkflowBulk } from './workflow-bulk.ts';
+import { workflowBulkFace } from './workflow-bulk-face.ts';
 import { createWorkflowDetails } from './workflow-detail.ts';
 import { createWorkflowOrderRoutes } from './workflow-orders.route.ts';
 import { createWorkflowOrders } from './workflow-orders.ts';
@@ -58,9 +61,15 @@ export const openWorkflowConsole = async (
         'POST /workflows/:id/cancel': 'Cancel an instance',
         'POST /workflows/:id/events': 'Send an event to an instance',
         'POST /workflows/:id/replay': 'Replay a failed instance',
+        'POST /replays/workflows/plan': 'See what a bulk of workflows would do',
+        'POST /replays/workflows': 'Replay, cancel or send an event to many instances',
       },
       ...hosted.map(({ words }) => words),
     ),
+    lists: { workflows: instanceFields },
+    bulk: [
+      workflowBulkFace(createWorkflowBulk({ workflows, redis: rooms.redis, isHidden }), workflows),
+    ],
     board: {
       [workflowQueueName]: createWorkflowBoard(host.hosted.flatMap(({ hidden = [] }) => hidden)),
     },

@@ -22,7 +22,7 @@ import type { Role } from '../../../src/console/operators/operator.ts';
 import { seesPeople } from '../../../src/console/redaction.ts';
 import type { HostedDetail } from '../hosted.ts';
 import type { ListedInstance } from '../instance-fields.ts';
-import type { WorkflowView } from '../instances/workflows.ts';
+import type { Workflows, WorkflowView } from '../instances/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
 
@@ -48,6 +48,8 @@ export interface WorkflowEvent {
   readonly what: string;
   /** The step, or the name of a person. */
   readonly who?: string | undefined;
+  /** The path of the child that has requested a transaction; absent for the instance itself. */
+  readonly path?: string | undefined;
   readonly msspTransId?: string | undefined;
   /** The reason in a person's own words. */
   readonly reason?: string | undefined;
@@ -92,7 +94,7 @@ const timerName = ({ event: { type } }: Timer): string =>
 const firstTimer = ({ timers = [] }: Pick<InstanceRecord, 'timers'>): Timer | undefined =>
   timers.toSorted((one, other) => one.at - other.at)[0];
 
-const apIdOf = ({ data }: Instance): string => {
+export const apIdOf = ({ data }: Instance): string => {
   const { apId } = Object(data) as { readonly apId?: unknown };
   return typeof apId === 'string' ? apId : '';
 };
@@ -104,6 +106,12 @@ const attempt = <T>(read: () => T): T | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** An instance as its application sees it, also when nobody can read its record. */
+export const viewOf = (workflows: Pick<Workflows, 'view'>, instance: Instance): WorkflowView => {
+  const view = attempt(() => workflows.view(instance));
+  return view ?? workflows.view({ ...instance, record: undefined });
 };
 
 /** Hides the message of an error, which may quote a person. */
@@ -125,14 +133,14 @@ export const createWorkflowDetails = (
     workflow: Workflow,
   ): Promise<readonly WorkflowEvent[]> => {
     const asked = await findAsked(instance, workflow);
-    return asked.flatMap(({ msspTransId, state: who, askedAt, end }) => [
-      { at: askedAt, what: 'Asked to sign', who, msspTransId },
-      ...(end === undefined ? [] : [{ ...end, who, msspTransId }]),
+    return asked.flatMap(({ msspTransId, state: who, path, askedAt, end }) => [
+      { at: askedAt, what: 'Asked to sign', who, path, msspTransId },
+      ...(end === undefined ? [] : [{ ...end, who, path, msspTransId }]),
     ]);
   };
 
   const rowOf = (instance: Instance, role: Role): WorkflowRow => {
-    const { context: _, output: __, reason, ...view } = viewOf(instance);
+    const { context: _, output: __, reason, ...view } = viewOf(workflows, instance);
     return {
       ...view,
       instanceId: instance.id,
@@ -140,10 +148,6 @@ export const createWorkflowDetails = (
       // The reason is a text of the person who has cancelled it.
       reason: seesPeople(role) ? reason : undefined,
     };
-  };
-  const viewOf = (instance: Instance): WorkflowView => {
-    const view = attempt(() => workflows.view(instance));
-    return view ?? workflows.view({ ...instance, record: undefined });
   };
   const workflowOf = ({
     name,
@@ -155,7 +159,7 @@ export const createWorkflowDetails = (
 
   const find = async (id: string): Promise<Instance | undefined> => {
     const instance = await workflows.findInstance(id);
-    return instance && !isHidden(viewOf(instance).name) ? instance : undefined;
+    return instance && !isHidden(viewOf(workflows, instance).name) ? instance : undefined;
   };
 
   /** Child charts that have not ended. */
@@ -215,7 +219,7 @@ export const createWorkflowDetails = (
         } as const;
         await audit.record(entry, `view:${session.id}:${id}`);
       }
-      const view = viewOf(instance);
+      const view = viewOf(workflows, instance);
       const { record } = instance;
       const isSeen = seesPeople(role);
       const workflow = workflowOf(view);
@@ -245,7 +249,12 @@ export const createWorkflowDetails = (
         journal: { entries: isSeen ? entries : entries.map(hideMessage), dropped },
         timeline: isSeen
           ? timeline
-          : timeline.map(({ at, what, msspTransId }: WorkflowEvent) => ({ at, what, msspTransId })),
+          : timeline.map(({ at, what, path, msspTransId }: WorkflowEvent) => ({
+              at,
+              what,
+              path,
+              msspTransId,
+            })),
       };
       return { detail, hosted };
     },

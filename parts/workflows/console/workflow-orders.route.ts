@@ -19,6 +19,7 @@ import {
   workflowError,
   workflowErrors,
 } from './notices.ts';
+import { eventIn } from './workflow-bulk-face.ts';
 
 const sendBody = z.strictObject({
   event: z.looseObject({ type: z.string().min(1).max(200) }),
@@ -46,18 +47,6 @@ const about = (operator: Operator, target: string, why: string | undefined) => (
   target,
   ...(why !== undefined && { reason: why }),
 });
-
-/** @returns Undefined for members that are no JSON object. */
-const eventIn = (type: string, data: string): { readonly type: string } | undefined => {
-  try {
-    const members: unknown = data.trim() === '' ? {} : JSON.parse(data);
-    return Array.isArray(members)
-      ? undefined
-      : sendBody.shape.event.safeParse({ ...Object(members), type }).data;
-  } catch {
-    return undefined;
-  }
-};
 
 export const createWorkflowOrderRoutes = ({
   workflows,

@@ -2,8 +2,6 @@
 import { html } from 'hono/html';
 import { type AnyMachineSnapshot, type AnyStateMachine, getNextTransitions } from 'xstate';
 import type { Workflow } from '../../../packages/engine/src/define.ts';
-import type { JournalEntry } from '../../../packages/engine/src/journal.ts';
-import { wordsOf } from '../../../packages/engine/src/journal-words.ts';
 import { readAddress } from '../../../packages/engine/src/record.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import { includesRole } from '../../../src/console/operators/operator.ts';
@@ -15,14 +13,13 @@ import {
   valueText,
 } from '../../../src/console/pages/machine-chart.ts';
 import {
-  cardTable,
-  counted,
   csrfField,
   fullTime,
   type Html,
   linkTo,
   nothing,
   options,
+  queryOf,
   reasonField,
   tiles,
   timeOf,
@@ -30,6 +27,8 @@ import {
 import { type Notice, noticeBanner } from '../../../src/console/pages/notices.ts';
 import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import type { HostedDetail } from '../hosted.ts';
+import { type TreeNode, treeOf } from './children-tree.ts';
+import { journalSection, lastFailure } from './journal-section.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from './workflow-detail.ts';
 import { statusMark } from './workflows-page.ts';
 
@@ -70,19 +69,65 @@ const childChart = (
     : html`<details id="child-${name}"><summary>Statechart of ${name}</summary>${machineSvg(chart.machine, state, trailOf(chart.machine, journal.entries, readAddress(id).path), guards)}</details>`;
 };
 
-const childrenSection = (model: WorkflowModel): Html => {
-  const { children } = model.detail;
-  return children.length === 0
-    ? nothing
-    : html`<section aria-labelledby="children"><h2 id="children">Children</h2>${cardTable(
-        'Children that have not ended',
-        ['Child', 'State', 'Next timer'],
-        children.map(
-          (child) =>
-            html`<tr role="row"><th scope="row" role="rowheader" class="first wide">${child.name}</th><td role="cell" class="code wide">${valueText(child.state)}</td><td role="cell" class="nowrap">${child.nextAt === undefined ? nothing : timeOf(child.nextAt)}</td></tr>`,
-        ),
-      )}${children.map((child) => childChart(child, model))}</section>`;
+const treeMarks = {
+  open: 'running',
+  completed: 'done',
+  failed: 'failed',
+  stopped: 'stopped',
+} as const;
+
+const transactionItem = ({ msspTransId, what }: TreeNode['transactions'][number]): Html =>
+  html`<li class="branch">${linkTo('transactions', msspTransId)} <span class="quiet">${what}</span></li>`;
+
+const treeItem = (
+  { name, status, open, children, transactions }: TreeNode,
+  model: WorkflowModel,
+): Html => {
+  const more =
+    open === undefined
+      ? nothing
+      : html` <span class="code">${valueText(open.state)}</span>${open.nextAt === undefined ? nothing : html` <span class="quiet">next timer ${timeOf(open.nextAt)}</span>`}`;
+  return html`<li class="branch"><span class="state ${treeMarks[status]}">${status}</span> <strong>${shownText(name)}</strong>${more}${
+    open === undefined ? nothing : childChart(open, model)
+  }${treeList({ children, transactions }, model)}</li>`;
 };
+
+const treeList = (
+  { children, transactions }: Pick<TreeNode, 'children' | 'transactions'>,
+  model: WorkflowModel,
+): Html =>
+  children.length + transactions.length === 0
+    ? nothing
+    : html`<ul class="tree">${children.map((child) => treeItem(child, model))}${transactions.map(transactionItem)}</ul>`;
+
+const childrenSection = (model: WorkflowModel): Html => {
+  const { children, journal, timeline } = model.detail;
+  const tree = treeOf(children, journal.entries, timeline);
+  return tree.children.length + tree.transactions.length === 0
+    ? nothing
+    : html`<section aria-labelledby="children"><h2 id="children">Children and transactions</h2>${treeList(tree, model)}</section>`;
+};
+
+/** Why it has failed, and the way to all that has failed alike. */
+const failureSection = ({ session, detail: { instance, journal } }: WorkflowModel): Html => {
+  const { status, name, reason } = instance;
+  if (status !== 'failed') return nothing;
+  const last = lastFailure(journal.entries);
+  const like = queryOf({ name, failure: reason?.slice(0, maxAlike) });
+  const links = includesRole(session.operator.role, 'operator')
+    ? html`<p><a href="/admin/workflows${queryOf({ status: 'failed', name, failure: reason?.slice(0, maxAlike) })}">Find all that failed like this</a> · <a href="/admin/replays/workflows/plan${like}">Replay all that failed like this …</a></p>`
+    : nothing;
+  return html`<section aria-labelledby="failure"><h2 id="failure">Why it failed</h2>${
+    reason === undefined ? nothing : html`<p class="said stands">${shownText(reason)}</p>`
+  }${
+    last === undefined
+      ? nothing
+      : html`<p>The activity <strong>${shownText(last.name)}</strong> failed in try ${last.tries}${last.error.name === '' ? '' : `: ${last.error.name}`}${last.error.code === undefined ? '' : ` (${last.error.code})`}. <a href="#journal">See the journal</a></p>`
+  }${links}</section>`;
+};
+
+/** The longest text of a filter. */
+const maxAlike = 256;
 
 const kindOf = (what: string): 'signed' | 'failed' | undefined => {
   if (/^(Signed|Ended: completed)/.test(what)) return 'signed';
@@ -98,24 +143,6 @@ const timelineItem = (
     reason === undefined ? nothing : html`<p>“${shownText(reason)}”</p>`
   }<p><span class="attempt">${timeOf(at, fullTime(at))}</span></p></li>`;
 };
-
-const journalItem = (entry: JournalEntry): Html => {
-  const { what, where, text, error } = wordsOf(entry);
-  const isBad = error !== undefined || ('result' in entry && entry.result === 'refused');
-  const kind = isBad ? 'failed' : 'pending';
-  return html`<li class="${kind}"><p><span class="quiet">${what}</span> <strong>${shownText(text)}</strong>${where === '' ? nothing : html` <span class="quiet">in ${shownText(where)}</span>`}</p>${
-    error === undefined ? nothing : html`<p>${shownText(error)}</p>`
-  }<p><span class="attempt">${timeOf(entry.at, fullTime(entry.at))}</span></p></li>`;
-};
-
-const journalSection = ({ detail: { journal } }: WorkflowModel): Html =>
-  journal.entries.length === 0
-    ? nothing
-    : html`<details id="journal" open><summary>Journal: ${counted(journal.entries.length, 'step')}</summary>${
-        journal.dropped === 0
-          ? nothing
-          : html`<p class="quiet">${counted(journal.dropped, 'older step')} no longer kept.</p>`
-      }<ol class="timeline">${journal.entries.map(journalItem)}</ol></details>`;
 
 /** Whether the chart takes CANCEL in its current state. A chart without CANCEL is stopped. */
 const takesCancel = ({ detail, workflow }: WorkflowModel): boolean => {
@@ -200,7 +227,7 @@ export const workflowPage = (model: WorkflowModel): string => {
 ${noticeBanner(notice)}
 <p class="unseen" role="status" data-region="said">Now ${status}, ${valueText(state)}.</p>
 <div data-region="standing">${tiles(
-      ['Status', statusMark(status), shownText(reason ?? '')],
+      ['Status', statusMark(status), status === 'failed' ? '' : shownText(reason ?? '')],
       ['Workflow', name, `version ${version}`],
       ['Application', html`<small>${apId || '—'}</small>`],
       ['Started', html`<small>${timeOf(createdAt)}</small>`],
@@ -209,6 +236,7 @@ ${noticeBanner(notice)}
         ? undefined
         : ['Next timer', html`<small>${timeOf(next.at)}</small>`, next.name],
     )}</div>
+<div data-region="failure">${failureSection(model)}</div>
 <div data-region="actions">${sendForm(model)}${replayForm(model)}${cancelForm(model)}</div>
 <div data-region="people">${hostedSection(model)}</div>
 <div class="columns main">
@@ -230,6 +258,6 @@ ${noticeBanner(notice)}
     }</section>
 </div>
 <div data-region="children">${childrenSection(model)}${contextSection(model)}</div>
-<div data-region="journal">${journalSection(model)}</div>`,
+<div data-region="journal">${journalSection(detail.journal)}</div>`,
   });
 };

@@ -2,10 +2,28 @@
 import { html } from 'hono/html';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import type { FormFields } from '../../../src/console/filter.ts';
+import { includesRole } from '../../../src/console/operators/operator.ts';
 import { filterFormOf } from '../../../src/console/pages/filter-form.ts';
 import { layOut } from '../../../src/console/pages/layout.ts';
+import {
+  bulkOrders,
+  filterTools,
+  type ListOrder,
+  type ListPage,
+  pickAll,
+  pickCell,
+  savedFilters,
+} from '../../../src/console/pages/list-tools.ts';
 import { valueText } from '../../../src/console/pages/machine-chart.ts';
-import { banner, type Html, linkTo, pagedList, timeOf } from '../../../src/console/pages/markup.ts';
+import {
+  banner,
+  type Html,
+  linkTo,
+  nothing,
+  pagedList,
+  timeOf,
+} from '../../../src/console/pages/markup.ts';
+import { type Notice, noticeBanner } from '../../../src/console/pages/notices.ts';
 import { instanceFields } from '../instance-fields.ts';
 import type { WorkflowRow } from './workflow-detail.ts';
 
@@ -19,6 +37,7 @@ export interface WorkflowsModel {
   /** The names of workflows to choose from. */
   readonly names: readonly string[];
   readonly apIds: readonly string[];
+  readonly notice: Notice | undefined;
 }
 
 const filter = ({ session, read, names, apIds }: WorkflowsModel): Html =>
@@ -33,20 +52,35 @@ export const statusMark = (status: string): Html => {
   return html`<span class="state ${kind}">${status}</span>`;
 };
 
-const rowOf = ({
-  instanceId,
-  id,
-  name,
-  version,
-  status,
-  state,
-  apId,
-  createdAt,
-}: WorkflowRow): Html =>
-  html`<tr role="row" data-id="${instanceId}"><th scope="row" role="rowheader" class="first">${linkTo('workflows', instanceId, id)}</th><td role="cell" class="second end">${statusMark(status)}</td><td role="cell" class="nowrap">${timeOf(createdAt)}</td><td role="cell">${name}<span class="sub">version ${version}</span></td><td role="cell">${apId || '—'}</td><td role="cell" class="code wide">${valueText(state)}</td></tr>`;
+const listOf = ({ session, read: { form } }: WorkflowsModel): ListPage => ({
+  list: 'workflows',
+  session,
+  form,
+});
+
+/** Failed instances are replayed; open ones are cancelled, or sent an event. */
+const possibleOrders = ({ session, read: { form } }: WorkflowsModel): readonly ListOrder[] =>
+  includesRole(session.operator.role, 'operator')
+    ? (
+        [
+          ['replay', 'Replay', 'what has failed of these', 'failed'],
+          ['cancel', 'Cancel', 'what is open of these', 'open'],
+          ['send', 'Send an event to', 'what is open of these', 'open'],
+        ] as const
+      )
+        .filter(([, , , status]) => form.status === undefined || form.status === status)
+        .map(([kind, verb, of]) => ({ kind, verb, of, isOfAll: true }))
+    : [];
+
+const rowOf =
+  (mayPick: boolean) =>
+  ({ instanceId, id, name, version, status, state, apId, createdAt }: WorkflowRow): Html =>
+    html`<tr role="row" data-id="${instanceId}">${mayPick ? pickCell(instanceId) : nothing}<th scope="row" role="rowheader" class="first">${linkTo('workflows', instanceId, id)}</th><td role="cell" class="second end">${statusMark(status)}</td><td role="cell" class="nowrap">${timeOf(createdAt)}</td><td role="cell">${name}<span class="sub">version ${version}</span></td><td role="cell">${apId || '—'}</td><td role="cell" class="code wide">${valueText(state)}</td></tr>`;
 
 export const workflowsPage = (model: WorkflowsModel): string => {
-  const { session, read, rows, next, isFirst } = model;
+  const { session, read, rows, next, isFirst, notice } = model;
+  const orders = possibleOrders(model);
+  const mayPick = orders.length > 0;
   const isWrong = Object.keys(read.problems).length > 0;
   const list = pagedList({
     path: '/admin/workflows',
@@ -56,8 +90,12 @@ export const workflowsPage = (model: WorkflowsModel): string => {
     what: ['workflow'],
     none: html`There are no workflows yet. An application starts one by <code>POST /workflows/&lt;name&gt;</code>.`,
     caption: 'Workflows, newest first',
-    headings: ['Workflow', 'Status', 'Started', 'Name', 'Application', 'State'],
-    rows: rows.map(rowOf),
+    action: bulkOrders(listOf(model), 'status', orders),
+    headings: [
+      ...(mayPick ? [pickAll] : []),
+      ...['Workflow', 'Status', 'Started', 'Name', 'Application', 'State'],
+    ],
+    rows: rows.map(rowOf(mayPick)),
   });
   return layOut({
     title: isWrong ? 'Error: Workflows' : 'Workflows',
@@ -65,7 +103,13 @@ export const workflowsPage = (model: WorkflowsModel): string => {
     current: 'workflows',
     ...(!isWrong && { live: { everySeconds: 5 } }),
     main: html`<h1>Workflows</h1>
+${noticeBanner(notice)}
+${savedFilters(listOf(model))}
 ${filter(model)}
-${isWrong ? banner('bad', 'The filter cannot be read', 'Correct the marked fields.') : list}`,
+${
+  isWrong
+    ? banner('bad', 'The filter cannot be read', 'Correct the marked fields.')
+    : html`<details id="view"><summary>Saved filters, export</summary><div class="ask">${filterTools(listOf(model))}</div></details>${list}`
+}`,
   });
 };

@@ -2,20 +2,28 @@
 import { Hono } from 'hono';
 import { answer, badCursor, refuse } from '../../../src/console/answers.ts';
 import type { ConsoleEnvironment } from '../../../src/console/deps.ts';
+import {
+  type ExportColumns,
+  type ExportedList,
+  exportFormatIn,
+  exportList,
+} from '../../../src/console/export.ts';
 import { readFields, refuseGuess, withoutGuesses } from '../../../src/console/filter.ts';
 import { json, paged, query, readForm, reasonBody } from '../../../src/console/input.ts';
 import { createLookUps } from '../../../src/console/look-ups.ts';
+import { doneBy } from '../../../src/console/operators/audit.ts';
 import type { Operator } from '../../../src/console/operators/operator.ts';
 import { refuseOrder } from '../../../src/console/order-errors.ts';
+import { valueText } from '../../../src/console/pages/machine-chart.ts';
 import { readNotice } from '../../../src/console/pages/notices.ts';
-import { unknownPage } from '../../../src/console/pages/session-pages.ts';
+import { messagePage, unknownPage } from '../../../src/console/pages/session-pages.ts';
 import { needs } from '../../../src/console/session/session.ts';
 import { filterSchema } from '../../../src/transactions/history/fields.ts';
 import { instanceFields } from '../instance-fields.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
 import { boardPathOf } from './flow.ts';
 import { workflowError } from './notices.ts';
-import type { WorkflowDetails } from './workflow-detail.ts';
+import type { WorkflowDetails, WorkflowRow } from './workflow-detail.ts';
 import type { Done, WorkflowOrders } from './workflow-orders.ts';
 import { workflowPage } from './workflow-page.ts';
 import { workflowsPage } from './workflows-page.ts';
@@ -23,12 +31,28 @@ import { workflowsPage } from './workflows-page.ts';
 const listQuery = filterSchema(instanceFields).extend(paged(50, 200));
 const rowsOnPage = 50;
 
+const isoOf = (at: number | undefined): string =>
+  at === undefined ? '' : new Date(at).toISOString();
+
+const exportColumns: ExportColumns<WorkflowRow> = {
+  instance: ({ instanceId }) => instanceId,
+  id: ({ id }) => id,
+  workflow: ({ name }) => name,
+  version: ({ version }) => version,
+  AP_ID: ({ apId }) => apId,
+  status: ({ status }) => status,
+  state: ({ state }) => valueText(state),
+  reason: ({ reason }) => reason,
+  started: ({ createdAt }) => isoOf(createdAt),
+  ended: ({ endedAt }) => isoOf(endedAt),
+};
+
 export const createWorkflowRoutes = (
   deps: WorkflowConsoleDeps,
   details: WorkflowDetails,
   orders: WorkflowOrders,
 ): Hono<ConsoleEnvironment> => {
-  const { workflows, providers } = deps;
+  const { workflows, providers, audit, log } = deps;
   const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
@@ -94,8 +118,34 @@ export const createWorkflowRoutes = (
       isFirst: cursor === undefined,
       names: workflows.names(),
       apIds: providers().map(({ id }) => id),
+      notice: readNotice(c.req.query('notice'), session.frame),
     });
     return c.html(html, isRead ? 200 : 422);
+  });
+
+  // Before the route of one workflow, which would take it for an id.
+  routes.get('/admin/workflows/export', async (c) => {
+    const session = c.get('session');
+    const { operator } = session;
+    const read = withoutGuesses(
+      instanceFields,
+      readFields(instanceFields, c.req.query()),
+      operator.role,
+    );
+    const format = exportFormatIn(c.req.query('format'));
+    if (format === undefined || Object.keys(read.problems).length > 0)
+      return c.html(
+        messagePage(422, 'The filter cannot be read', 'Go back to the list and correct it.'),
+        422,
+      );
+    await noteLookUp(session, 'workflows', read.filter.msisdn);
+    const about = { list: 'workflows', format, fields: Object.keys(read.form).join(' ') };
+    await audit.record({ ...doneBy(operator), action: 'export', details: about });
+    const readPage: ExportedList<WorkflowRow>['read'] = async (page) => {
+      const found = await workflows.list(read.filter, page);
+      return found && { ...found, rows: await details.rows(found.rows, operator.role) };
+    };
+    return exportList({ name: 'workflows', columns: exportColumns, read: readPage }, format, log);
   });
 
   routes.get('/admin/workflows/:id', async (c) => {

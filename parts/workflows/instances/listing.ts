@@ -88,9 +88,10 @@ if isOpen and not wasOpen then count(size) end
 if wasOpen and not isOpen then count(-size) end
 writeRows(base, { id }, { facts }, { names }, tonumber(now))`;
 
-/** KEYS: any of the list. ARGV: base of the rows, prefix of the jobs, whether data are wanted, numbers. */
+/** KEYS: any of the list. ARGV: base of the rows, prefix of the jobs, wanted fields of jobs, numbers. */
 const rowsScript = `${chunkScript(instanceLayout)}
-local found = {}
+local found, wanted = {}, {}
+for field in string.gmatch(ARGV[3], '%a+') do wanted[#wanted + 1] = field end
 for i = 4, #ARGV do
   local chunk, row = place(tonumber(ARGV[i]))
   local facts = redis.call('GETRANGE', ARGV[1] .. ':facts:' .. chunk, row * factsWidth, (row + 1) * factsWidth - 1)
@@ -100,7 +101,7 @@ for i = 4, #ARGV do
   found[#found + 1] = isRow and string.byte(facts, ${instanceFacts.status.packed.at + 1}) or 0
   found[#found + 1] = isRow and string.format('%.0f', struct.unpack('<d', facts, ${instanceFacts.createdAt.packed.at + 1})) or '0'
   found[#found + 1] = id
-  found[#found + 1] = ARGV[3] == '1' and id ~= '' and redis.call('HGET', ARGV[2] .. id, 'data') or false
+  found[#found + 1] = ARGV[3] ~= '' and id ~= '' and redis.call('HMGET', ARGV[2] .. id, unpack(wanted)) or false
 end
 return found`;
 
@@ -282,28 +283,35 @@ const takeOverLists = async (queue: Queue, redis: RedisClient, now: number): Pro
   await redis.unlink(...all);
 };
 
-/** @param withPeople Whether the numbers of people are read, from the jobs. */
+/** @param wanted Fields that are read from the jobs: `data` for people, `failedReason`. */
 const shardOf = (
   { queue, redis }: { readonly queue: Queue; readonly redis: RedisClient },
-  withPeople: boolean,
+  wanted: readonly ('data' | 'failedReason')[],
 ): ListedShard<InstanceRow> => {
   const keys = keysOf(queue);
   return {
     redis,
     generation: async () => keys,
     read: async ({ base }, numbers) => {
-      const given = [base, queue.toKey(''), withPeople ? 1 : 0, ...numbers];
+      const given = [base, queue.toKey(''), wanted.join(' '), ...numbers];
       const found = (await redis.eval(rowsScript, 1, keys.at, ...given)) as readonly unknown[];
       return numbers.map((_, index) => {
-        const [code, createdAt, id, data] = found.slice(index * 4, index * 4 + 4);
+        const [code, createdAt, id, read] = found.slice(index * 4, index * 4 + 4);
+        const fields: readonly unknown[] = Array.isArray(read) ? read : [];
+        const fieldOf = (name: (typeof wanted)[number]): string | undefined => {
+          const value = fields[wanted.indexOf(name)];
+          return typeof value === 'string' ? value : undefined;
+        };
+        const data = fieldOf('data');
         const status = statusOf(Number(code));
         if (status === undefined) return undefined;
-        const people = typeof data === 'string' ? peopleOf(nameIn(String(id)), parsed(data)) : none;
+        const people = data !== undefined ? peopleOf(nameIn(String(id)), parsed(data)) : none;
         return {
           id: String(id),
           status,
           createdAt: Number(createdAt),
           numbers: people.numbers,
+          failure: fieldOf('failedReason'),
         };
       });
     },
@@ -326,7 +334,12 @@ export const listInstances = async (
   const { from, to, text } = filter;
   const time = now();
   const found = await search(
-    shards.map((shard) => shardOf(shard, filter.msisdn !== undefined)),
+    shards.map((shard) =>
+      shardOf(shard, [
+        ...(filter.msisdn === undefined ? [] : (['data'] as const)),
+        ...(filter.failure === undefined ? [] : (['failedReason'] as const)),
+      ]),
+    ),
     {
       layout: instanceLayout,
       needle: text ? Buffer.from(text) : undefined,

@@ -307,18 +307,20 @@ export const createWorkflows = (options: {
      * decides: it may refuse while it undoes what was done.
      *
      * @param by `application`, or the name of an operator.
+     * @param key Sent again under the same key it counts once. Default: a key of its own, so that a
+     *   chart that refuses now may take a later one.
      */
     cancel: async (
       apId: string,
       name: string,
       id: string,
       { by, reason }: { readonly by: string; readonly reason?: string | undefined },
+      key: string = randomUUID(),
     ): Promise<'cancelled' | 'refused' | 'unknown' | 'busy'> => {
       const instance = await findOwn(apId, name, id);
       if (instance?.ended !== 'no') return 'unknown';
       const event = { type: 'CANCEL', by, ...(reason !== undefined && { reason }) };
-      // A key of its own: a chart that refuses now may take a later one.
-      const sent = await sendTo(instance, randomUUID(), event);
+      const sent = await sendTo(instance, key, event);
       if (sent.kind === 'taken') return 'cancelled';
       if (sent.kind === 'unknown' || sent.kind === 'busy') return sent.kind;
       if (workflowFor(instance)?.chart.machine.events.includes('CANCEL')) return 'refused';
@@ -350,6 +352,9 @@ export const createWorkflows = (options: {
         machine.events.some((each) => takesReplay.test(each))
       );
     },
+
+    /** Its definition; undefined when the service has none. */
+    workflowFor,
 
     /** For operators: an instance by its own id, or by that of a child. */
     findInstance: engine.find,

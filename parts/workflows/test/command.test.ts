@@ -239,6 +239,47 @@ describe('the instances of workflows', () => {
     ]);
   });
 
+  it('are ordered by a filter, after a dry run, and not without either', async () => {
+    const ids = [await start('bulk-1'), await start('bulk-2')];
+    const filter = ['--name', 'document-approval', '--text', 'bulk-'];
+    const { plan } = await json(['workflow', 'cancel', ...filter, '--dry-run']);
+    expect(plan).toMatchObject({
+      found: 2,
+      replayable: 2,
+      byWorkflow: { 'document-approval': 2 },
+      byAp: { [apId]: 2 },
+    });
+    expect(plan.first.map(({ instance }: { instance: string }) => instance).sort()).toEqual(
+      ids.toSorted(),
+    );
+    const dry = await paraph(['workflow', 'send', 'NONE', ...filter, '--dry-run']);
+    expect(dry.stdout).toMatch(
+      /open, found +2\n.*to get the event +0\n(?:.*\n)*? +refused +\w+: 2\n/,
+    );
+    for (const args of [
+      ['cancel', '--reason', 'x'],
+      ['cancel', ...filter, '--yes'],
+      ['cancel', ids[0] ?? '', ...filter, '--reason', 'x'],
+      ['replay', '--yes', '--reason', 'x'],
+      ['send', 'GO', '--reason', 'x'],
+      ['send', 'a', 'b', 'c'],
+    ])
+      expect((await paraph(['workflow', ...args])).exitCode, args.join(' ')).toBe(2);
+    expect(
+      (await as('viewer', 'cancel', ...filter, '--reason', 'x', '--yes')).json(),
+    ).toMatchObject({
+      refused: 'forbidden',
+    });
+    const args = ['workflow', 'cancel', ...filter, '--reason', 'Wrong contract', '--yes'];
+    const { bulk, items } = await json(args);
+    expect(bulk).toMatchObject({ of: 'workflows', kind: 'cancel', state: 'done', cancelled: 2 });
+    expect(items).toContainEqual({ id: ids[0], result: 'cancelled' });
+    for (const id of ['bulk-1', 'bulk-2'])
+      expect(await endOf(id)).toMatchObject({ status: 'cancelled', reason: 'Wrong contract' });
+    expect((await paraph(args)).exitCode).not.toBe(0);
+    expect((await json(['replay', '--list'])).bulks[0]).toMatchObject({ of: 'workflows' });
+  });
+
   it.each([['no-such-instance'], ['a:b'], ['12']])(
     'that do not exist end with 8: %s',
     async (id) => {

@@ -27,6 +27,7 @@ export const auditActions = [
   'cancel',
   'bulk-replay',
   'bulk-cancel',
+  'bulk-send',
   'bulk-stop',
   'bulk-end',
   'view-sensitive',

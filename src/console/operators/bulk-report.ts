@@ -1,18 +1,20 @@
-/** The progress of a bulk replay, and the result of each of its transactions. */
+/** The progress of a bulk, and the result of each of its items. */
 import type { Bulk, BulkCounts, BulkItem, BulkResult } from './bulk-store.ts';
 
 export type BulkProgress = Bulk & BulkCounts;
 
 export type BulkReport = BulkProgress & {
-  /** The transactions in the order of the list. */
-  readonly transactions: readonly {
-    readonly msspTransId: string;
+  /** The items in the order of the list. */
+  readonly items: readonly {
+    /** The MSSP_TransID, or the id in the list that the bulk is about. */
+    readonly id: string;
     readonly result:
       | 'waiting'
       | 'open'
       | 'signed'
       | 'failed'
       | 'cancelled'
+      | 'done'
       | 'changed'
       | 'gone'
       | 'refused';
@@ -28,9 +30,9 @@ export const isOver = ({ state }: Pick<Bulk, 'state'>): boolean =>
 export const failedIn = ({ failed }: Pick<BulkCounts, 'failed'>): number =>
   Object.values(failed).reduce((sum, number) => sum + number, 0);
 
-type Kind = BulkReport['transactions'][number]['result'];
+export type ItemResult = BulkReport['items'][number]['result'];
 
-const kindOf = (result: BulkResult | undefined): Kind => {
+const kindOf = (result: BulkResult | undefined): ItemResult => {
   switch (result) {
     case undefined:
       return 'waiting';
@@ -39,6 +41,7 @@ const kindOf = (result: BulkResult | undefined): Kind => {
       return 'open';
     case 'signed':
     case 'cancelled':
+    case 'done':
     case 'changed':
     case 'gone':
     case 'refused':
@@ -55,6 +58,7 @@ export const countsOf = (total: number, results: ReadonlyMap<string, BulkResult>
     signed: 0,
     failed: 0,
     cancelled: 0,
+    done: 0,
     changed: 0,
     gone: 0,
     refused: 0,
@@ -76,9 +80,9 @@ export const reportOf = (
 ): BulkReport => ({
   ...bulk,
   ...countsOf(bulk.total, results),
-  transactions: items.map(({ msspTransId }) => {
-    const found = results.get(msspTransId);
+  items: items.map(({ id }) => {
+    const found = results.get(id);
     const result = kindOf(found);
-    return { msspTransId, result, ...(result === 'failed' && { fault: Number(found) }) };
+    return { id, result, ...(result === 'failed' && { fault: Number(found) }) };
   }),
 });

@@ -1,5 +1,5 @@
 /**
- * Runs one bulk replay in the process that works on it.
+ * Runs one bulk in the process that works on it.
  *
  * A step looks up the ends of replayed transactions, replays as many as the rate allows, and ends
  * the bulk when nothing is left. All state comes from the store, so another process can take over
@@ -12,18 +12,17 @@
  *
  * A replay that is in the audit log and is then not done gets a second entry there, as everywhere.
  *
- * A bulk of cancels is run in the same way: an entry in the audit log, the cancel, the result.
- * There is no number to wait for, and no item stays in flight.
+ * Any other bulk is run in the same way (`carryOut` of its list, bulk-list.ts): an entry in the audit
+ * log, the order, the result. There is no number to wait for, and no item stays in flight.
  */
 import type { BulkEnd, BulkOrder } from '../../../machines/bulk-replay.machine.ts';
-import type { Protocol } from '../../../packages/protocol/src/parse.ts';
 import type { RedisClient } from '../../redis/connect.ts';
 import { isLogin } from '../../registry/login-ap-id.ts';
 import type { RateLimiter } from '../../registry/rate-limiter.ts';
-import { cancelTransaction, isCancelledBy } from '../../transactions/cancellation.ts';
 import type { ReplayOnce } from '../../transactions/jobs/replay-once.ts';
-import { type Shard, shardFor } from '../../transactions/shards.ts';
+import type { Shard } from '../../transactions/shards.ts';
 import type { Audit } from './audit.ts';
+import type { BulkWork } from './bulk-list.ts';
 import { countsOf } from './bulk-report.ts';
 import type { BulkItem, BulkResult, BulkStore } from './bulk-store.ts';
 import { createPromptLimit } from './prompt-limit.ts';
@@ -44,7 +43,8 @@ export interface ReplayWork {
 interface BulkRunOptions extends Omit<ReplayWork, 'prefix' | 'onError'> {
   readonly store: BulkStore;
   readonly replayOnce: ReplayOnce;
-  readonly protocol: Protocol;
+  /** What lists do to one item. Replays of transactions are not among them. */
+  readonly works: readonly BulkWork[];
   /** Asked before each replay. If it is false, the rest is left to other processes. */
   readonly mayGoOn: () => boolean;
 }
@@ -58,8 +58,15 @@ const lookEveryMs = 250;
 const lookAtOnce = 1000;
 
 export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
-  const { redis, shards, store, audit, limiter, replayOnce, protocol, now, mayGoOn } = options;
-  const { id, kind = 'replay', by, perSecond, total } = order;
+  const { redis, shards, store, audit, limiter, replayOnce, now, mayGoOn } = options;
+  const { id, kind = 'replay', of = 'transactions', by, perSecond, total } = order;
+  /** Undefined for replays of transactions. */
+  const work =
+    of === 'transactions' && kind === 'replay'
+      ? undefined
+      : options.works.find((each) => each.of === of);
+  if (work === undefined && (of !== 'transactions' || kind !== 'replay'))
+    throw new Error(`No part of this service has the list of the bulk: ${of}`);
   // A burst for a tenth of a second, so that the limiter is not asked for each item.
   const burst = Math.max(1, Math.ceil(perSecond / 10));
   const pace = { requests: burst, perSeconds: burst / perSecond };
@@ -70,15 +77,15 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     store.results(id),
     store.numbers(id),
   ]);
-  const isWaiting = ({ msspTransId }: BulkItem): boolean =>
-    [undefined, 'begun'].includes(results.get(msspTransId));
+  const isWaiting = (item: BulkItem): boolean =>
+    [undefined, 'begun'].includes(results.get(item.id));
   /** Items to do. Begun ones come first, because their person may already have a prompt. */
   const waiting = items
     .filter(isWaiting)
-    .sort((a, b) => Number(results.has(b.msspTransId)) - Number(results.has(a.msspTransId)));
+    .sort((a, b) => Number(results.has(b.id)) - Number(results.has(a.id)));
   const inFlight = new Map<string, BulkItem>();
   for (const item of items) {
-    if (results.get(item.msspTransId) === 'replayed') inFlight.set(item.msspTransId, item);
+    if (results.get(item.id) === 'replayed') inFlight.set(item.id, item);
   }
   const numberOf = new Map(numbers);
   /** Items whose number is busy, and when to try it again, by a monotonic clock. */
@@ -104,8 +111,8 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
     lookedAt = time;
     const some = [...inFlight.values()].slice(0, lookAtOnce);
     for (const item of some) {
-      inFlight.delete(item.msspTransId);
-      inFlight.set(item.msspTransId, item);
+      inFlight.delete(item.id);
+      inFlight.set(item.id, item);
     }
     const results = await findResults(redis, shards, some);
     await Promise.all([...results].map(([msspTransId, result]) => settle(msspTransId, result)));
@@ -115,51 +122,31 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
   const note = (target: string, outcome?: string): Promise<string> => {
     const details = { bulk: id, ...(outcome && { outcome }) };
     const once = [id, target, ...(outcome ? [outcome] : [])].join(':');
-    return audit.record({ who: by, via: 'service', action: kind, target, details }, once);
+    const action = work?.action(kind) ?? kind;
+    return audit.record({ who: by, via: 'service', action, target, details }, once);
   };
 
-  /** Transactions whose cancel may already be in the audit log. */
+  /** Items whose order may already be in the audit log. */
   const tried = new Set(results.keys());
 
-  /** Cancels a transaction once. Undefined while a worker is busy with it. */
-  const cancelOnce = async ({
-    msspTransId,
-    endedRuns,
-  }: BulkItem): Promise<BulkResult | undefined> => {
-    const at = shardFor(shards, msspTransId)?.signatures;
-    const [run] = await readRuns(redis, shards, [msspTransId]);
-    if (at === undefined || run === undefined) return 'gone';
-    const isOurs = () => isCancelledBy(id, msspTransId, endedRuns + 1, { at, now });
-    if (run.row.endedAt !== undefined || run.endedRuns !== endedRuns) {
-      if (await isOurs()) return 'cancelled';
-      if (tried.has(msspTransId)) await note(msspTransId, 'too-late');
-      return 'changed';
-    }
-    tried.add(msspTransId);
-    await note(msspTransId);
-    const cancellation = { at, protocol, now, by: 'operator', order: id } as const;
-    const result = await cancelTransaction(msspTransId, cancellation);
-    if (result === 'busy') return undefined;
-    // A cancel that was sent before a crash may have ended it meanwhile.
-    if (result === 'cancelled' || (await isOurs())) return 'cancelled';
-    await note(msspTransId, result);
-    return result === 'unknown' ? 'gone' : 'changed';
-  };
-
-  /** Cancels an item. Like {@link replay}, but without a number, because it sends no prompt. */
-  const cancel = async (item: BulkItem): Promise<boolean> => {
-    const { msspTransId } = item;
-    const turn = await store.begin(id, msspTransId, '');
+  /** Carries out an order that sends no prompt by itself, so that there is no number to wait for. */
+  const orderOnce = async (item: BulkItem, { carryOut }: BulkWork): Promise<boolean> => {
+    const turn = await store.begin(id, item.id, '');
     if (turn !== 'go') return turn !== 'over';
-    const result = await cancelOnce(item);
-    if (result === undefined) putOff(item, msspTransId, numberPauseMs);
-    else await settle(msspTransId, result);
+    const isAgain = tried.has(item.id);
+    tried.add(item.id);
+    const result = await carryOut(item, order, {
+      isAgain,
+      note: (outcome) => note(item.id, outcome),
+    });
+    if (result === undefined) putOff(item, item.id, numberPauseMs);
+    else await settle(item.id, result);
     return true;
   };
 
   /** Replays an item. @returns False when no further item may be begun. */
   const replay = async (item: BulkItem): Promise<boolean> => {
-    const { msspTransId, endedRuns } = item;
+    const { id: msspTransId, endedRuns } = item;
     const [run] = await readRuns(redis, shards, [msspTransId]);
     // Other programs may have written the list.
     if (run === undefined || run.ofWorkflow || isLogin(run.row.apId)) {
@@ -225,12 +212,10 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
         waiting.unshift(item);
         return;
       }
-      if (await (kind === 'cancel' ? cancel : replay)(item)) continue;
+      if (await (work === undefined ? replay(item) : orderOnce(item, work))) continue;
       // Stopped: items that were begun are still completed.
       const begun = new Set([...(await store.results(id)).keys()]);
-      const rest = [...waiting, ...later.map((one) => one.item)].filter((one) =>
-        begun.has(one.msspTransId),
-      );
+      const rest = [...waiting, ...later.map((one) => one.item)].filter((one) => begun.has(one.id));
       waiting.splice(0, waiting.length, ...rest);
       later = [];
       return;
@@ -239,8 +224,9 @@ export const takeUpBulk = async (order: BulkOrder, options: BulkRunOptions) => {
 
   const finish = async (): Promise<BulkEnd> => {
     const counts = countsOf(total, await store.results(id));
-    const { waiting: left, signed } = counts;
-    const details = { state: left > 0 ? 'stopped' : 'done', total, begun: total - left, signed };
+    const { waiting: left, signed, done, cancelled } = counts;
+    const good = of === 'transactions' ? { signed } : { done: done + cancelled };
+    const details = { state: left > 0 ? 'stopped' : 'done', total, begun: total - left, ...good };
     await audit.record(
       { who: by, via: 'service', action: 'bulk-end', target: id, details },
       `${id}:end`,

@@ -1,5 +1,5 @@
 /**
- * Stores the list and the results of a bulk replay in Redis. They are too large for its record (an
+ * Stores the list and the results of a bulk in Redis. They are too large for its record (an
  * instance of machines/bulk-replay.machine.ts).
  *
  * The list of a bulk is written before it starts and never changes: ids, each with the ended runs
@@ -27,7 +27,9 @@ import { createEngine, spreadOver } from '../../../packages/engine/src/engine.ts
 import type { RedisClient } from '../../redis/connect.ts';
 
 export interface BulkItem {
-  readonly msspTransId: string;
+  /** The MSSP_TransID, or the id in the list that the bulk is about. */
+  readonly id: string;
+  /** How often its job had ended when the order was given. */
   readonly endedRuns: number;
 }
 
@@ -37,17 +39,18 @@ export interface BulkItem {
  * begun     It is about to be replayed, or was just replayed.
  * replayed  It was replayed; the end is not known yet.
  * cancelled This order has cancelled it.
+ * done      The order was carried out, and nothing more is waited for.
  * changed   Something else replayed it too, and the end of this replay is not known. For a cancel:
  *           it had ended, also by another cancel, or there was an answer.
  * gone      Its retention is over.
- * refused   It is a login, or belongs to a workflow, and was not replayed.
+ * refused   It is a login, or belongs to a workflow, and was not replayed; or its chart has refused.
  * `401`     The code of the fault with which it ended.
  *
  * Unknown results of a later release are read as `changed`.
  */
 const resultSchema = z
   .union([
-    z.enum(['begun', 'replayed', 'signed', 'cancelled', 'changed', 'gone', 'refused']),
+    z.enum(['begun', 'replayed', 'signed', 'cancelled', 'done', 'changed', 'gone', 'refused']),
     z.templateLiteral([z.number()]),
   ])
   .catch('changed');
@@ -176,9 +179,7 @@ export const createBulkStore = (options: {
     ): Promise<void> => {
       for (let from = 0; from < items.length; from += itemsAtOnce) {
         const some = items.slice(from, from + itemsAtOnce);
-        const texts = some.map(({ msspTransId, endedRuns }) =>
-          JSON.stringify([msspTransId, endedRuns]),
-        );
+        const texts = some.map((item) => JSON.stringify([item.id, item.endedRuns]));
         await redis.rpush(itemsKey(id), ...texts);
         await redis.expire(itemsKey(id), draftSeconds);
       }
@@ -205,8 +206,8 @@ export const createBulkStore = (options: {
 
     items: async (id: string): Promise<readonly BulkItem[]> =>
       (await redis.lrange(itemsKey(id), 0, -1)).map((text) => {
-        const [msspTransId, endedRuns] = itemSchema.parse(JSON.parse(text));
-        return { msspTransId, endedRuns };
+        const [item, endedRuns] = itemSchema.parse(JSON.parse(text));
+        return { id: item, endedRuns };
       }),
 
     results: async (id: string): Promise<ReadonlyMap<string, BulkResult>> => {

@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import {
   type BulkEnd,
-  type BulkWork,
   bulkReplayMachine,
+  type BulkWork as Work,
 } from '../../../machines/bulk-replay.machine.ts';
 import { activity } from '../../../packages/engine/src/define.ts';
 import { toError } from '../../../packages/engine/src/redis/to-error.ts';
@@ -17,13 +17,17 @@ import { startWorkflowWorker } from '../../../packages/engine/src/worker.ts';
 import type { Protocol } from '../../../packages/protocol/src/parse.ts';
 import { createReplayOnce } from '../../transactions/jobs/replay-once.ts';
 import { queueIn } from '../../transactions/shards.ts';
+import type { BulkWork } from './bulk-list.ts';
 import { type ReplayWork, takeUpBulk } from './bulk-run.ts';
 import { bulkWorkflow, createBulkStore, keptSeconds } from './bulk-store.ts';
+import { createCancelWork } from './transaction-bulk.ts';
 
 interface BulkWorkerOptions extends ReplayWork {
   /** The queue of the instances, opened on `redis`. */
   readonly queue: Queue;
   readonly protocol: Protocol;
+  /** What the lists of parts do to one item. */
+  readonly works?: readonly BulkWork[];
   /** Time after which another process takes over from a dead one. Default 5000. */
   readonly holdMs?: number;
 }
@@ -35,10 +39,15 @@ const closeTimeoutMs = 3000;
 export const startBulkWorker = (options: BulkWorkerOptions) => {
   const { queue, redis, shards, now, onError, holdMs = 5000 } = options;
   const store = createBulkStore(options);
-  const common = { ...options, store, replayOnce: createReplayOnce(redis, queueIn(shards)) };
+  const common = {
+    ...options,
+    store,
+    replayOnce: createReplayOnce(redis, queueIn(shards)),
+    works: [createCancelWork(options), ...(options.works ?? [])],
+  };
   const inHand = new Set<Promise<unknown>>();
 
-  const work = async ({ order, stopping }: BulkWork, signal: AbortSignal): Promise<BulkEnd> => {
+  const work = async ({ order, stopping }: Work, signal: AbortSignal): Promise<BulkEnd> => {
     const { id } = order;
     if (stopping) await store.close(id);
     const run = await takeUpBulk(order, { ...common, mayGoOn: () => !signal.aborted });
@@ -50,7 +59,7 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
   };
 
   /** A failing bulk, for example an unreadable one, is tried again after some seconds. */
-  const workOff = async (given: BulkWork, signal: AbortSignal): Promise<BulkEnd> => {
+  const workOff = async (given: Work, signal: AbortSignal): Promise<BulkEnd> => {
     try {
       return await work(given, signal);
     } catch (error) {
@@ -65,7 +74,7 @@ export const startBulkWorker = (options: BulkWorkerOptions) => {
   const workflow = bulkWorkflow(
     bulkReplayMachine.provide({
       actors: {
-        workOff: activity<BulkWork, BulkEnd>(
+        workOff: activity<Work, BulkEnd>(
           ({ input, signal }) => {
             const working = workOff(input, signal);
             const settled = working.catch(() => undefined).finally(() => inHand.delete(settled));

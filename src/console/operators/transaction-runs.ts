@@ -64,10 +64,10 @@ const endedAgain = async (
 ): Promise<readonly string[]> => {
   const found = await Promise.all(
     shards.map(async (shard) => {
-      const some = items.filter(({ msspTransId }) => shardFor(shards, msspTransId) === shard);
+      const some = items.filter(({ id }) => shardFor(shards, id) === shard);
       if (some.length === 0) return [];
       const { queue } = shard.signatures;
-      const asked = some.flatMap(({ msspTransId, endedRuns }) => [msspTransId, endedRuns]);
+      const asked = some.flatMap(({ id, endedRuns }) => [id, endedRuns]);
       return (await redis.eval(
         endedAgainScript,
         1,
@@ -106,7 +106,7 @@ export const findResults = async (
   shards: readonly Shard[],
   items: readonly BulkItem[],
 ): Promise<ReadonlyMap<string, BulkResult>> => {
-  const beforeOf = new Map(items.map(({ msspTransId, endedRuns }) => [msspTransId, endedRuns]));
+  const beforeOf = new Map(items.map(({ id, endedRuns }) => [id, endedRuns]));
   const ids = await endedAgain(redis, shards, items);
   const runs = await readRuns(redis, shards, ids);
   const results = ids.map(async (id, index): Promise<readonly [string, BulkResult]> => {

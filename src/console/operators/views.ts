@@ -13,8 +13,13 @@ const viewSchema = z.object({
   times: z.string().default('UTC'),
   /** Names of columns; absent for the default columns. */
   columns: z.array(z.string()).optional(),
-  /** Saved filters by name, each with its query: `state=failed&fault=401`. */
-  filters: z.array(z.object({ name: z.string(), query: z.string() })).default([]),
+  /**
+   * Saved filters by list and name, each with its query: `state=failed&fault=401`. Without a list it
+   * is one of transactions.
+   */
+  filters: z
+    .array(z.object({ list: z.string().optional(), name: z.string(), query: z.string() }))
+    .default([]),
 });
 export type View = Readonly<z.output<typeof viewSchema>>;
 

@@ -1,11 +1,9 @@
-/** The plan of a bulk: counts, people, left out transactions, and the order form. */
+/** The plan of a bulk of any list: counts, what is left out, and the order form. */
 import { html } from 'hono/html';
+import { type BulkFace, bulkPathOf, pageOf } from '../bulk-face.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { type FilterForm, filterWords } from '../filter.ts';
-import { secondsOfOne } from '../operators/prompt-limit.ts';
-import type { BulkKind, ReplayPlan } from '../operators/replays.ts';
-import { orderErrors } from '../order-errors.ts';
-import type { ShownPlan } from '../redaction.ts';
+import { filterWords, type Written } from '../filter.ts';
+import type { BulkPlan } from '../operators/bulk-list.ts';
 import { layOut } from './layout.ts';
 import {
   banner,
@@ -25,8 +23,6 @@ import {
   tiles,
 } from './markup.ts';
 import { noticeBanner } from './notices.ts';
-import { faultName } from './replays-page.ts';
-import { transactionTable } from './transactions-page.ts';
 
 /** The members of every order form. */
 export interface Order {
@@ -55,57 +51,19 @@ export const nothingToDo = (back: string): Html =>
   emptyList(html`There is nothing to do. <a href="${back}">Back to the list</a>`);
 
 export interface PlanModel extends Order {
-  readonly kind: BulkKind;
-  readonly form: FilterForm;
+  /** The list. */
+  readonly face: BulkFace;
+  readonly kind: string;
+  readonly form: Written;
   /** The ids that were selected in the list, instead of a filter. */
   readonly ids: readonly string[];
-  /** The part of the plan that the role may see. */
-  readonly plan: ShownPlan;
+  /** What the address or the form says beside the filter. */
+  readonly written: Written;
+  /** The part of the plan that the role may see; undefined before the order is complete. */
+  readonly plan: BulkPlan | undefined;
   /** The error of the order. `more`, `nothing`: the plan has changed since it was shown. */
-  readonly problem: 'role' | 'reason' | 'rate' | 'more' | 'nothing' | undefined;
+  readonly problem: 'role' | 'reason' | 'rate' | 'more' | 'nothing' | 'more-wrong' | undefined;
 }
-
-const refusals = {
-  login: orderErrors.login.message,
-  workflow: orderErrors.workflow.message,
-  never: orderErrors.never.message,
-  role: orderErrors.role.message,
-  reason: orderErrors.reason.title,
-  attempts: 'Attempted too often already',
-  'not-failed': 'Not failed',
-  'not-open': 'Not open any more',
-  unknown: 'Not known any more',
-} as const satisfies Record<keyof ReplayPlan['refused'], string>;
-
-/** The texts that differ between the two orders. */
-const words = {
-  replay: {
-    title: 'Plan a replay',
-    intro: 'No prompt has been sent yet. This is what a replay of',
-    of: 'failed transactions',
-    done: 'replayed',
-    found: 'Failed, found',
-    verb: 'Replay',
-    note: 'A person with several transactions is prompted for one at a time, and only a few times a minute.',
-    people: 'People prompted',
-    rate: 'Replays in a second, at most',
-    list: 'Whom it would prompt',
-    button: 'Start the replay',
-  },
-  cancel: {
-    title: 'Plan a cancel',
-    intro: 'Nothing is cancelled yet. This is what a cancel of',
-    of: 'open transactions',
-    done: 'cancelled',
-    found: 'Open, found',
-    verb: 'Cancel',
-    note: 'Each ends as fault 401, and its prompt is taken back. Where there is an answer it is too late.',
-    people: 'People concerned',
-    rate: 'Cancels in a second, at most',
-    list: 'What it would cancel',
-    button: 'Start the cancels',
-  },
-} as const satisfies Record<BulkKind, object>;
 
 /**
  * The text with the duration of an order. It names the rate, because the field beside it can be
@@ -123,82 +81,104 @@ export const lasting = (
     Math.max(1000, leastSeconds * 1000, (number * 1000) / Number(perSecond)),
   )}</span>${more}</span>`;
 
-const rateHint = ({ kind, plan, perSecond }: PlanModel): string | Html => {
-  const { replayable: number, mostOfOne } = plan;
-  if (kind === 'cancel') return 'Applications hear of the ends at this rate.';
-  if (!(Number(perSecond) > 0)) return 'A low rate spares the phone network.';
-  const why = mostOfOne > 1 ? `: one person has ${count(mostOfOne)} of them` : '';
-  const leastSeconds = secondsOfOne(mostOfOne);
-  return lasting('the prompting takes', perSecond, { number, leastSeconds }, ` or more${why}.`);
+const wordsOf = ({ face, kind }: PlanModel) => {
+  const words = face.words[kind];
+  if (words === undefined) throw new TypeError(`words.${kind}: there are none`);
+  return words;
 };
 
-const panel = (caption: string, rows: readonly (readonly [string, number])[]): Html =>
-  html`<div class="panel">${countTable(caption, [html`<span class="unseen">Which</span>`, 'Transactions'], rows)}</div>`;
+const panel = (what: string, caption: string, rows: readonly (readonly [string, number])[]): Html =>
+  html`<div class="panel">${countTable(caption, [html`<span class="unseen">Which</span>`, what], rows)}</div>`;
 
-const prompted = ({
-  kind,
-  plan: { first, replayable },
-}: PlanModel): Html => html`<h2>${words[kind].list}</h2>
-${transactionTable(words[kind].list, first, ['application', 'number', kind === 'replay' ? 'fault' : 'state', 'attempt'])}
+const headed = (noun: string): string => `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`;
+
+const firstOf = (model: PlanModel, plan: BulkPlan): Html => {
+  const { list } = wordsOf(model);
+  const { first, replayable } = plan;
+  return html`<h2>${list}</h2>
+${model.face.table(plan, model.kind, list)}
 ${replayable > first.length ? html`<p>… and ${count(replayable - first.length)} more.</p>` : nothing}`;
+};
 
-const backTo = ({ kind, form }: PlanModel): string =>
-  `/admin/transactions${queryOf({ ...form, state: kind === 'replay' ? 'failed' : 'open' })}`;
+const backTo = ({ face, kind, form }: PlanModel): string =>
+  `${pageOf(face)}${queryOf({ ...form, ...face.stateOf(kind) })}`;
 
-const question = (model: PlanModel): Html => {
-  const { session, kind, form, ids, plan } = model;
-  const { replayable, numbers } = plan;
-  const { verb, note, rate, button } = words[kind];
-  return html`<form class="ask narrow" method="post" action="/admin/replays">${csrfField(session.csrf)}
-${hiddenFields({ ...form, kind, ids: ids.join(' '), expected: replayable })}
-<h2>${verb} ${counted(replayable, 'transaction')}</h2>
-<p>This ${kind === 'replay' ? 'prompts' : 'concerns'} ${counted(numbers, 'person', 'people')}. ${note}</p>
-${orderFields(model, true, rate, [0.01, 1000], rateHint(model))}
-<div class="actions"><button type="submit"${kind === 'cancel' ? html` class="danger"` : ''}>${button}</button><a href="${backTo(model)}">Back to the list</a></div>
+const pathOf = ({ face }: PlanModel): string => `/admin${bulkPathOf(face.list.name)}`;
+
+/** What the order has beside its filter, as hidden fields. */
+const kept = ({ face, kind, written }: PlanModel): Written =>
+  face.more?.(kind)?.fields(written) ?? {};
+
+const question = (model: PlanModel, plan: BulkPlan): Html => {
+  const { session, face, kind, form, ids, perSecond } = model;
+  const { replayable } = plan;
+  const { verb, rate, button, isDanger = false } = wordsOf(model);
+  return html`<form class="ask narrow" method="post" action="${pathOf(model)}">${csrfField(session.csrf)}
+${hiddenFields({ ...form, ...kept(model), kind, ids: ids.join(' '), expected: replayable })}
+<h2>${verb} ${counted(replayable, ...face.what)}</h2>
+<p>${face.note(plan, kind)}</p>
+${orderFields(model, true, rate, [0.01, 1000], face.rateHint(plan, kind, perSecond))}
+<div class="actions"><button type="submit"${isDanger ? html` class="danger"` : ''}>${button}</button><a href="${backTo(model)}">Back to the list</a></div>
 </form>`;
 };
 
-export const planPage = (model: PlanModel): string => {
-  const { session, kind, form, ids, plan, problem } = model;
-  const { found, replayable, numbers, byFault, byAp, refused, truncated } = plan;
-  const { title, intro, of, ...word } = words[kind];
-  const narrowed = filterWords(form, session.view.times);
-  const would = `Would be ${word.done}`;
+/** The form for what the order needs beside its filter. */
+const moreForm = (model: PlanModel): Html => {
+  const { face, kind, form, ids, written, plan, problem } = model;
+  const more = face.more?.(kind);
+  if (more === undefined) return nothing;
+  const fields = html`<form class="ask narrow" method="get" action="${pathOf(model)}/plan">${hiddenFields({ ...form, kind })}${ids.map((id) => hiddenFields({ id }))}
+${more.form(written, problem === 'more-wrong')}
+<div class="actions"><button type="submit"${plan === undefined ? '' : html` class="plain"`}>Show what it would do</button><a href="${backTo(model)}">Back to the list</a></div></form>`;
+  return plan === undefined
+    ? fields
+    : html`<details id="more"><summary>Change …</summary>${fields}</details>`;
+};
+
+const planned = (model: PlanModel, plan: BulkPlan): Html => {
+  const { face, kind } = model;
+  const { found, replayable, refused, truncated } = plan;
+  const words = wordsOf(model);
+  const what = headed(face.what[1]);
   const left = byNumber(refused).flatMap(([why, number]) =>
-    number === 0 ? [] : [[refusals[why as keyof typeof refusals], number] as const],
+    number === 0 ? [] : [[face.refusals[why] ?? why, number] as const],
   );
+  return html`${tiles(
+    [words.found, count(found)],
+    [`Would be ${words.done}`, count(replayable)],
+    ...face.tiles(plan, kind),
+    ['Left out', count(found - replayable)],
+  )}
+${truncated ? banner('plain', 'There are more', 'This is the maximum of one bulk. Use a narrower filter.') : nothing}
+<div class="columns"><div>${replayable === 0 ? nothingToDo(backTo(model)) : question(model, plan)}${moreForm(model)}</div>
+<div>${
+    replayable === 0
+      ? nothing
+      : face.panels(plan, kind).map(([caption, rows]) => panel(what, caption, rows))
+  }
+${left.length === 0 ? nothing : panel(what, 'Left out', left)}</div></div>
+${replayable === 0 ? nothing : firstOf(model, plan)}`;
+};
+
+export const planPage = (model: PlanModel): string => {
+  const { session, face, form, ids, plan, problem } = model;
+  const { title, intro, of } = wordsOf(model);
+  const isNarrowed = ids.length === 0 && Object.keys(form).length > 0;
+  const more = plan && face.more?.(model.kind)?.fact(model.written);
+  const told = [
+    ...(more === undefined ? [] : [more]),
+    ...(isNarrowed ? filterWords(face.fields, form, session.view.times) : []),
+  ];
   return layOut({
     title: problem === undefined ? title : `Error: ${title}`,
     session,
     current: 'replays',
     main: html`<h1>${title}</h1>
-${noticeBanner(problem)}
-<p>${intro} ${ids.length > 0 ? counted(ids.length, 'selected transaction') : `all ${of}`} ${
-      ids.length > 0 || narrowed.length === 0 ? 'would do.' : 'by this filter would do:'
+${noticeBanner(problem === 'more-wrong' ? undefined : problem)}
+<p>${intro} ${ids.length > 0 ? `${count(ids.length)} selected ${face.what[ids.length === 1 ? 0 : 1]}` : `all ${of}`} ${
+      isNarrowed ? 'by this filter would do:' : 'would do.'
     }</p>
-${ids.length > 0 || narrowed.length === 0 ? nothing : html`<div class="narrow">${facts(...narrowed)}</div>`}
-${tiles(
-  [word.found, count(found)],
-  [would, count(replayable)],
-  [word.people, count(numbers)],
-  ['Left out', count(found - replayable)],
-)}
-${truncated ? banner('plain', 'There are more', 'This is the maximum of one bulk. Use a narrower filter.') : nothing}
-<div class="columns"><div>${replayable === 0 ? nothingToDo(backTo(model)) : question(model)}</div>
-<div>${
-      replayable === 0
-        ? nothing
-        : html`${
-            kind === 'cancel'
-              ? nothing
-              : panel(
-                  `${would}, by fault`,
-                  byNumber(byFault).map(([code, number]) => [faultName(code), number]),
-                )
-          }
-${panel(`${would}, by application`, byNumber(byAp))}`
-    }
-${left.length === 0 ? nothing : panel('Left out', left)}</div></div>
-${replayable === 0 ? nothing : prompted(model)}`,
+${told.length === 0 ? nothing : html`<div class="narrow">${facts(...told)}</div>`}
+${plan === undefined ? moreForm(model) : planned(model, plan)}`,
   });
 };

@@ -1,10 +1,16 @@
-/** Bulk replays and bulk cancels: the list, and the progress of one. */
+/** Bulks of all lists: which there are, and the progress of one. */
 import { html } from 'hono/html';
 import { type FaultCode, faultTable, isFaultCode } from '../../../packages/protocol/src/fault.ts';
+import type { BulkFace, BulkWords } from '../bulk-face.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { type BulkProgress, type BulkReport, failedIn, isOver } from '../operators/bulk-report.ts';
+import {
+  type BulkProgress,
+  type BulkReport,
+  failedIn,
+  type ItemResult,
+  isOver,
+} from '../operators/bulk-report.ts';
 import { includesRole } from '../operators/operator.ts';
-import type { BulkKind } from '../operators/replays.ts';
 import { seesPeople } from '../redaction.ts';
 import { layOut } from './layout.ts';
 import {
@@ -34,7 +40,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
   const { role } = session.operator;
   const rows = bulks.map(
     (bulk) =>
-      html`<tr role="row"><th scope="row" role="rowheader" class="nowrap"><a href="${pathTo(bulk.id)}">${timeOf(bulk.createdAt)}</a></th><td role="cell">${bulk.kind ?? 'replay'}</td><td role="cell" class="end"><span class="state ${bulk.state}">${bulk.state}</span></td><td role="cell">${bulk.by}</td><td role="cell" class="wide">${seesPeople(role) ? bulk.reason : ''}</td><td role="cell" class="number" data-label="of">${count(bulk.total)}</td><td role="cell" class="number" data-label="signed">${count(bulk.signed)}</td><td role="cell" class="number" data-label="failed">${count(failedIn(bulk))}</td><td role="cell" class="number" data-label="cancelled">${count(bulk.cancelled)}</td></tr>`,
+      html`<tr role="row"><th scope="row" role="rowheader" class="nowrap"><a href="${pathTo(bulk.id)}">${timeOf(bulk.createdAt)}</a></th><td role="cell">${bulk.kind ?? 'replay'}${bulk.of === undefined ? '' : html`<span class="sub">${bulk.of}</span>`}</td><td role="cell" class="end"><span class="state ${bulk.state}">${bulk.state}</span></td><td role="cell">${bulk.by}</td><td role="cell" class="wide">${seesPeople(role) ? bulk.reason : ''}</td><td role="cell" class="number" data-label="of">${count(bulk.total)}</td><td role="cell" class="number" data-label="signed">${count(bulk.signed)}</td><td role="cell" class="number" data-label="failed">${count(failedIn(bulk))}</td><td role="cell" class="number" data-label="done">${count(bulk.cancelled + bulk.done)}</td></tr>`,
   );
   return layOut({
     title: 'Replays',
@@ -47,20 +53,20 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
         : nothing
     }</div>
 <div data-region="bulks">${cardTable(
-      'Bulk replays and cancels, newest first',
+      'Bulks, newest first',
       [
         'Ordered',
         'What',
         'State',
         'By',
         'Reason',
-        ['Transactions', 'number'],
+        ['Items', 'number'],
         ['Signed', 'number'],
         ['Failed again', 'number'],
-        ['Cancelled', 'number'],
+        ['Done', 'number'],
       ],
       rows,
-      html`Neither a bulk replay nor a bulk cancel has been ordered in the last month. Operators order them from a list of <a href="/admin/transactions?state=failed">failed</a> or <a href="/admin/transactions?state=open">open</a> transactions.`,
+      html`No bulk has been ordered in the last month. Operators order them from a list, such as that of <a href="/admin/transactions?state=failed">failed transactions</a>.`,
     )}</div>`,
   });
 };
@@ -68,51 +74,49 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
 export interface ReplayModel {
   readonly session: ConsoleSession;
   readonly report: BulkReport;
-  /** The index of the first transaction on the page. */
+  /** Of the list that the bulk is about; undefined when this service has no such list any more. */
+  readonly face: BulkFace | undefined;
+  /** The index of the first item on the page. */
   readonly from: number;
+  /** How the items on the page are now, where their list tells it. */
+  readonly now?: readonly (Html | undefined)[] | undefined;
   readonly notice: Notice | undefined;
 }
 
-const itemsOnPage = 100;
+export const itemsOnPage = 100;
 
-type Result = BulkReport['transactions'][number]['result'];
+const unnamed: readonly [string, string] = ['item', 'items'];
 
-const ofReplay: Readonly<Record<Result, string>> = {
-  waiting: 'not replayed',
-  open: 'replayed, open',
-  signed: 'signed',
-  failed: 'failed again',
-  cancelled: 'cancelled',
-  changed: 'replayed by another order',
-  gone: 'gone',
-  refused: 'a login, or of a workflow: not replayed',
-};
-const results: Readonly<Record<BulkKind, typeof ofReplay>> = {
-  replay: ofReplay,
-  cancel: {
-    ...ofReplay,
-    waiting: 'not cancelled',
-    open: 'being cancelled',
-    changed: 'too late: it had ended, or there was an answer',
-  },
-};
+const wordsOf = ({ face, report }: ReplayModel): BulkWords | undefined =>
+  face?.words[report.kind ?? 'replay'];
 
-const counts = (report: BulkReport): Html => {
-  const { kind, total, waiting, inFlight, signed, failed, cancelled, changed, gone, refused } =
-    report;
-  const isCancel = kind === 'cancel';
+const usualCounts = { done: 'Done', cancelled: 'Cancelled' } as const;
+
+const counts = (model: ReplayModel): Html => {
+  const { report, face } = model;
+  const { total, waiting, inFlight, failed } = report;
   const settled = total - waiting - inFlight;
   const byFault = Object.entries(failed);
-  return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="Ended">${settled}</progress>
-<p class="quiet">${count(settled)} of ${counted(total, 'transaction')} ended</p>
+  const [one, many] = face?.what ?? unnamed;
+  const numbers: Readonly<Record<ItemResult, number>> = {
+    ...report,
+    open: inFlight,
+    failed: failedIn(report),
+  };
+  const named: Readonly<Partial<Record<ItemResult, string>>> =
+    wordsOf(model)?.counts ?? usualCounts;
+  // How items may end by themselves is shown from the beginning; what is rare, where it happens.
+  const isShown = (name: ItemResult): boolean =>
+    numbers[name] > 0 || ['open', 'signed', 'failed', 'cancelled', 'done'].includes(name);
+  const rare = { gone: 'Gone', ...named } as Readonly<Partial<Record<ItemResult, string>>>;
+  const shown = (Object.entries(rare) as [ItemResult, string][])
+    .filter(([name]) => isShown(name))
+    .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+  return html`<progress max="${Math.max(1, total)}" value="${settled}" aria-label="${report.of === undefined ? 'Ended' : 'Done'}">${settled}</progress>
+<p class="quiet">${count(settled)} of ${counted(total, one, many)} ${report.of === undefined ? 'ended' : 'done'}</p>
 ${tiles(
   [isOver(report) ? 'Never begun' : 'Still to do', count(waiting)],
-  isCancel ? ['Cancelled', count(cancelled)] : ['Open', count(inFlight)],
-  isCancel ? undefined : ['Signed', count(signed)],
-  isCancel ? undefined : ['Failed again', count(failedIn(report))],
-  changed > 0 ? [isCancel ? 'Too late' : 'By another order', count(changed)] : undefined,
-  gone > 0 ? ['Gone', count(gone)] : undefined,
-  refused > 0 ? ['Logins and of workflows, not replayed', count(refused)] : undefined,
+  ...shown.map(([name, label]) => [label, count(numbers[name])] as const),
 )}
 ${
   byFault.length === 0
@@ -125,13 +129,28 @@ ${
 }`;
 };
 
-const items = ({ report, from }: ReplayModel): Html => {
-  const shown = report.transactions.slice(from, from + itemsOnPage);
+/** Of the counts on the page. */
+const order: readonly ItemResult[] = [
+  'open',
+  'signed',
+  'failed',
+  'cancelled',
+  'done',
+  'changed',
+  'gone',
+  'refused',
+];
+
+const items = (model: ReplayModel): Html => {
+  const { report, face, from, now } = model;
+  const [one] = face?.what ?? unnamed;
+  const results = wordsOf(model)?.results;
+  const shown = report.items.slice(from, from + itemsOnPage);
   const path = pathTo(report.id);
   const end = from + shown.length;
-  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">Transaction</th><th scope="col">Result</th></tr></thead><tbody>${shown.map(
-    ({ msspTransId, result, fault }) =>
-      html`<tr><th scope="row" class="code"><a href="/admin/transactions/${encodeURIComponent(msspTransId)}">${msspTransId}</a></th><td>${results[report.kind ?? 'replay'][result]}${fault === undefined ? '' : ` (${faultName(fault)})`}</td></tr>`,
+  return html`<table><caption>${count(Math.min(from + 1, report.total))} to ${count(end)} of ${count(report.total)}</caption><thead><tr><th scope="col">${one.charAt(0).toUpperCase()}${one.slice(1)}</th><th scope="col">Result</th>${now === undefined ? nothing : html`<th scope="col">Now</th>`}</tr></thead><tbody>${shown.map(
+    ({ id, result, fault }, index) =>
+      html`<tr><th scope="row" class="code"><a href="/admin/${report.of ?? 'transactions'}/${encodeURIComponent(id)}">${id}</a></th><td>${results?.[result] ?? result}${fault === undefined ? '' : ` (${faultName(fault)})`}</td>${now === undefined ? nothing : html`<td>${now[index] ?? 'gone'}</td>`}</tr>`,
   )}</tbody></table><nav class="paging" aria-label="Pages">${
     from === 0
       ? html`<span></span>`
@@ -140,28 +159,34 @@ const items = ({ report, from }: ReplayModel): Html => {
 };
 
 export const replayPage = (model: ReplayModel): string => {
-  const { session, report, notice } = model;
-  const { id, kind = 'replay', state, by, reason, perSecond, createdAt, endedAt } = report;
-  const title = kind === 'replay' ? 'Replay' : 'Cancel';
+  const { session, report, notice, face } = model;
+  const { id, kind = 'replay', event, state, by, reason, perSecond, createdAt, endedAt } = report;
+  const title = wordsOf(model)?.heading ?? `${kind} of`;
   const { role } = session.operator;
   const mayStop = state === 'running' && includesRole(role, 'operator');
   return layOut({
-    title: `${title} ${state}`,
+    title: `${title} ${counted(report.total, ...(face?.what ?? unnamed))}: ${state}`,
     session,
     current: 'replays',
     ...(!isOver(report) && { live: { everySeconds: 2 } }),
     main: html`<p><a href="/admin/replays">Replays</a></p>
-<h1>${title} of ${counted(report.total, 'transaction')}</h1>
+<h1>${title} ${counted(report.total, ...(face?.what ?? unnamed))}</h1>
 ${noticeBanner(notice)}
 <div class="bar"><p data-region="state" role="status"><span class="state ${state}">${state}</span></p><div data-region="stop">${
       mayStop
-        ? html`<form method="post" action="${pathTo(id)}/stop">${csrfField(session.csrf)}<button type="submit" class="danger" id="stop" aria-describedby="stop-hint">Stop</button> <span class="quiet" id="stop-hint">${kind === 'replay' ? 'Prompts that were sent stay on their phones.' : 'What is cancelled stays cancelled.'}</span></form>`
+        ? html`<form method="post" action="${pathTo(id)}/stop">${csrfField(session.csrf)}<button type="submit" class="danger" id="stop" aria-describedby="stop-hint">Stop</button> <span class="quiet" id="stop-hint">${wordsOf(model)?.stops}</span></form>`
         : nothing
     }</div></div>
-<div data-region="progress">${counts(report)}</div>
+<div data-region="progress">${counts(model)}</div>
 <div class="columns"><section aria-labelledby="order"><h2 id="order">Order</h2>${facts(
       ['By', by],
       ['Reason', seesPeople(role) ? reason : undefined],
+      [
+        'Event',
+        event === undefined
+          ? undefined
+          : html`<span class="code">${seesPeople(role) ? JSON.stringify(event) : event.type}</span>`,
+      ],
       ['Rate', `${perSecond} in a second`],
       ['Ordered', timeOf(createdAt)],
       [

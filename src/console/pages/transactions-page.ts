@@ -2,17 +2,23 @@
 import { html } from 'hono/html';
 import { transactionFields } from '../../transactions/history/filter.ts';
 import type { ConsoleSession } from '../deps.ts';
-import { maxExported } from '../export.ts';
 import type { ReadFilter } from '../filter.ts';
 import { includesRole } from '../operators/operator.ts';
-import type { BulkKind } from '../operators/replays.ts';
+import type { BulkKind } from '../operators/transaction-bulk.ts';
 import type { ShownRow } from '../redaction.ts';
 import { filterFormOf } from './filter-form.ts';
 import { layOut } from './layout.ts';
 import {
+  bulkOrders,
+  filterTools,
+  type ListPage,
+  pickAll,
+  pickCell,
+  savedFilters,
+} from './list-tools.ts';
+import {
   banner,
   cardTable,
-  count,
   csrfField,
   duration,
   type Heading,
@@ -21,7 +27,6 @@ import {
   linkTo,
   nothing,
   pagedList,
-  queryOf,
   timeOf,
 } from './markup.ts';
 import { type Notice, noticeBanner } from './notices.ts';
@@ -111,13 +116,9 @@ const chosenColumns = ({ view }: ConsoleSession): readonly ColumnName[] =>
 const cell = ({ classes = '', label, value }: Column, row: ShownRow): Html =>
   html`<td role="cell" class="${classes}"${label === undefined ? '' : html` data-label="${label}"`}>${value(row)}</td>`;
 
-/** The box that selects all rows. The script makes it visible. */
-const pickAll = html`<label for="pick-all" class="unseen">Select all on this page</label><input id="pick-all" type="checkbox" hidden>`;
-
 const transactionRow = (row: ShownRow, names: readonly ColumnName[], mayPick: boolean): Html => {
   const { msspTransId: id } = row;
-  const box = html`<td role="cell" class="pick"><label for="pick-${id}" class="unseen">Select ${id}</label><input id="pick-${id}" type="checkbox" name="id" value="${id}" form="picked"></td>`;
-  return html`<tr role="row" data-id="${id}">${mayPick ? box : nothing}<th scope="row" role="rowheader" class="first nowrap">${linkTo('transactions', id)}</th>${names.map((name) => cell(columns[name], row))}</tr>`;
+  return html`<tr role="row" data-id="${id}">${mayPick ? pickCell(id) : nothing}<th scope="row" role="rowheader" class="first nowrap">${linkTo('transactions', id)}</th>${names.map((name) => cell(columns[name], row))}</tr>`;
 };
 
 export const transactionTable = (
@@ -139,33 +140,28 @@ const possibleOrders = ({ session, read: { form } }: TransactionsModel): readonl
   return ['open', 'submitted', 'pending'].includes(form.state) ? ['cancel'] : [];
 };
 
-const orderNames = {
+const orderWords = {
   replay: ['Replay', 'what has failed of these'],
   cancel: ['Cancel', 'what is open of these'],
-};
+} as const;
 
-/** The buttons for bulks of the selected rows, and of all rows of the filter. */
+const listOf = ({ session, read: { form } }: TransactionsModel): ListPage => ({
+  list: 'transactions',
+  session,
+  form,
+});
+
 const orders = (model: TransactionsModel): Html => {
-  const { state, ...form } = model.read.form;
-  const kinds = possibleOrders(model);
-  if (kinds.length === 0) return nothing;
-  // A plan is for all failed or all open transactions, not for a single open state.
-  const ofAll = kinds.filter(() => state === undefined || state === 'failed' || state === 'open');
-  return html`<div><form id="picked" class="picked" method="get" action="/admin/replays/plan">${hiddenFields(model.read.form)}<input type="hidden" name="picked" value="1"><span class="quiet">Selected<span id="picked-count"></span>:</span>${kinds.map(
-    (kind) =>
-      html`<button class="plain small" name="kind" value="${kind}">${orderNames[kind][0]} …</button>`,
-  )}</form>${ofAll.map(
-    (kind) =>
-      html`<a href="/admin/replays/plan${queryOf({ ...form, ...(kind === 'cancel' && { kind }) })}">${orderNames[kind][0]} ${state === undefined ? orderNames[kind][1] : 'what this filter shows'} …</a>`,
-  )}</div>`;
+  const { state } = model.read.form;
+  const offered = possibleOrders(model).map((kind) => ({
+    kind,
+    verb: orderWords[kind][0],
+    of: orderWords[kind][1],
+    // A plan is for all failed or all open transactions, not for a single open state.
+    isOfAll: state === undefined || state === 'failed' || state === 'open',
+  }));
+  return bulkOrders(listOf(model), 'state', offered);
 };
-
-const savedFilters = ({ session: { view } }: TransactionsModel): Html =>
-  view.filters.length === 0
-    ? nothing
-    : html`<nav class="saved" aria-label="Saved filters"><ul>${view.filters.map(
-        ({ name, query }) => html`<li><a href="/admin/transactions?${query}">${name}</a></li>`,
-      )}</ul></nav>`;
 
 /** The forms for export, columns and saved filters. */
 const viewForms = (model: TransactionsModel): Html => {
@@ -176,20 +172,9 @@ const viewForms = (model: TransactionsModel): Html => {
     const { heading } = columns[name];
     return html`<span class="choice"><input id="c-${name}" type="checkbox" name="column-${name}"${chosen.includes(name) ? html` checked` : ''}><label for="c-${name}">${typeof heading === 'string' ? heading : heading[0]}</label></span>`;
   });
-  const keep = html`<form method="post" action="/admin/view">${csrf}${hiddenFields(read.form)}<div class="field"><label for="save">Save this filter as</label><input id="save" name="save" type="text" required maxlength="40" autocomplete="off"></div><button class="plain small">Save</button></form>`;
-  const forget = session.view.filters.map(
-    ({ name }) =>
-      html`<form method="post" action="/admin/view">${csrf}${hiddenFields(read.form)}<input type="hidden" name="forget" value="${name}"><button class="link">Remove “${name}”</button></form>`,
-  );
   return html`<details id="view"><summary>Columns, saved filters, export</summary><div class="ask columns">
 <form method="post" action="/admin/view">${csrf}${hiddenFields(read.form)}<input type="hidden" name="columns" value="1"><fieldset><legend>Columns</legend>${boxes}</fieldset><button class="plain small">Show these columns</button></form>
-<div>${Object.keys(read.form).length === 0 ? html`<p class="quiet">Narrow the list, then you can save the filter here.</p>` : keep}${forget}
-<p>Export what the filter finds, at most ${count(maxExported)} rows, the newest first: ${(
-    ['csv', 'json'] as const
-  ).map(
-    (format) =>
-      html`<a href="/admin/transactions/export${queryOf({ format, ...read.form })}" download>${format.toUpperCase()}</a> `,
-  )}</p></div></div></details>`;
+<div>${filterTools(listOf(model))}</div></div></details>`;
 };
 
 export const transactionsPage = (model: TransactionsModel): string => {
@@ -210,7 +195,7 @@ export const transactionsPage = (model: TransactionsModel): string => {
         none: html`There are no transactions yet. Send one with the curl line that a start prints, or with <code>paraph sign &lt;number&gt; &quot;&lt;text&gt;&quot;</code>.`,
         caption: 'Transactions, newest first',
         headings: [
-          ...(mayPick ? [[pickAll, 'pick'] as const] : []),
+          ...(mayPick ? [pickAll] : []),
           'Transaction',
           ...names.map((name) => columns[name].heading),
         ],
@@ -223,7 +208,7 @@ export const transactionsPage = (model: TransactionsModel): string => {
     ...(!isWrong && { live: { everySeconds: 4 } }),
     main: html`<h1>Transactions</h1>
 ${noticeBanner(notice)}
-${savedFilters(model)}
+${savedFilters(listOf(model))}
 ${filter(model)}
 ${body}`,
   });

@@ -198,7 +198,7 @@ describe('a bulk of 100', { timeout: 180_000 }, () => {
       await stage.answer(id, 2, 208);
       await soon(async () => expect((await stage.history.find(id))?.state).toBe('failed'));
     }
-    const items = [{ msspTransId: id, endedRuns: 1 }];
+    const items = [{ id, endedRuns: 1 }];
     await store.create(
       { id: bulkId, by: 'olga', reason: 'x', perSecond: 100, createdAt: Date.now() },
       items,

@@ -4,6 +4,7 @@ import type { Audit } from '../../../src/console/operators/audit.ts';
 import { type BulkRun, takeUpBulk } from '../../../src/console/operators/bulk-run.ts';
 import { type BulkStore, createBulkStore } from '../../../src/console/operators/bulk-store.ts';
 import { createPromptLimit } from '../../../src/console/operators/prompt-limit.ts';
+import { createCancelWork } from '../../../src/console/operators/transaction-bulk.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
 import { newMsspTransId } from '../../../src/transactions/ids.ts';
 import { createReplayOnce, type ReplayOnce } from '../../../src/transactions/jobs/replay-once.ts';
@@ -40,7 +41,7 @@ const order = async (
   kind: 'replay' | 'cancel' = 'replay',
 ): Promise<string> => {
   const id = store.newId();
-  const items = ids.map((msspTransId) => ({ msspTransId, endedRuns: kind === 'replay' ? 1 : 0 }));
+  const items = ids.map((item) => ({ id: item, endedRuns: kind === 'replay' ? 1 : 0 }));
   await store.create(
     { id, kind, by: 'olga', reason: 'x', perSecond: 1000, createdAt: Date.now() },
     items,
@@ -67,7 +68,7 @@ const takeUp = async (bulkId: string, audit: Audit = stage.audit): Promise<BulkR
     audit,
     limiter: limiter(),
     replayOnce,
-    protocol,
+    works: [createCancelWork({ redis: client, shards, protocol, now })],
     now,
     mayGoOn,
   });

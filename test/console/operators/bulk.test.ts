@@ -146,11 +146,11 @@ describe('a bulk', () => {
       failed: { 208: 4 },
     });
     const report = await stage.replays.report(bulkId);
-    expect(report?.transactions).toHaveLength(4);
+    expect(report?.items).toHaveLength(4);
     expect(report?.counts).toMatchObject({ failed: { 208: 4 }, waiting: 0 });
     for (const id of ids) {
-      expect(report?.transactions).toContainEqual({
-        msspTransId: id,
+      expect(report?.items).toContainEqual({
+        id,
         result: 'failed',
         fault: 208,
       });
@@ -289,7 +289,7 @@ describe('a bulk', () => {
     // As a release wrote it that did not tell logins apart.
     const store = bulks();
     const bulkId = store.newId();
-    const items = [login, id].map((msspTransId) => ({ msspTransId, endedRuns: 1 }));
+    const items = [login, id].map((item) => ({ id: item, endedRuns: 1 }));
     await store.create(
       { id: bulkId, by: 'olga', reason: '', perSecond: 500, createdAt: Date.now() },
       items,
@@ -301,8 +301,8 @@ describe('a bulk', () => {
       refused: 1,
       failed: { 208: 1 },
     });
-    expect((await stage.replays.report(bulkId))?.transactions[0]).toEqual({
-      msspTransId: login,
+    expect((await stage.replays.report(bulkId))?.items[0]).toEqual({
+      id: login,
       result: 'refused',
     });
     expect((await stage.history.find(login))?.attempt).toBe(1);
@@ -380,7 +380,7 @@ describe('a bulk', () => {
     const { protocol } = stage.product.core;
     await cancelTransaction(done, { at, protocol, now: Date.now, by: 'operator', order: bulkId });
     await soon(async () => expect(await stage.status(done)).toBe('401'));
-    const items = [done, late, gone].map((msspTransId) => ({ msspTransId, endedRuns: 0 }));
+    const items = [done, late, gone].map((item) => ({ id: item, endedRuns: 0 }));
     await client.hset(`{${stage.prefix}-replays}:bulk:${bulkId}:results`, done, 'begun');
     expect(await store.results(bulkId)).toEqual(new Map([[done, 'begun']]));
     const written = {

@@ -10,12 +10,13 @@ import { type FaultCode, fault } from '../../../packages/protocol/src/fault.ts';
 import { parts } from '../../../parts/parts.ts';
 import type { Configuration } from '../../../src/app/configuration/schema.ts';
 import { type OperatorsRooms, openOperatorsRooms } from '../../../src/app/operators-rooms.ts';
-import { queuesOf } from '../../../src/app/part-rooms.ts';
+import { queuesOf, settingsOf } from '../../../src/app/part-rooms.ts';
 import type { Audit } from '../../../src/console/operators/audit.ts';
 import { startBulkWorker } from '../../../src/console/operators/bulk-worker.ts';
 import type { Replays } from '../../../src/console/operators/replays.ts';
 import { loginApId } from '../../../src/registry/login-ap-id.ts';
 import { createRateLimiter } from '../../../src/registry/rate-limiter.ts';
+import { createAnswer } from '../../../src/transactions/answers.ts';
 import type { History } from '../../../src/transactions/history/history.ts';
 import { createIndexer, type Indexer } from '../../../src/transactions/history/indexer.ts';
 import { msspTransIdOf, nonceOf } from '../../../src/transactions/ids.ts';
@@ -132,6 +133,13 @@ export const startReplayStage = async (
   };
   const { history, audit, replays, secretsWith, ...rooms } = await roomsWith({});
   const bulkQueue = replays.queue;
+  const forBulk = {
+    settings: settingsOf(product.configuration),
+    ...{ redis: blocking, prefix, shards, retention, directory: undefined, now: Date.now, onError },
+    answer: createAnswer(shards, { protocol, now: Date.now }),
+  };
+  const opening = product.core.parts.map((part) => part.openBulk?.(forBulk));
+  const works = (await Promise.all(opening)).filter((work) => work !== undefined);
   const limiter = createRateLimiter({ redis: blocking, prefix });
   const runners: ReplayRunner[] = [];
   const stopRunners = async (): Promise<void> => {
@@ -222,7 +230,13 @@ export const startReplayStage = async (
     stopRunners,
     runner: ({ leaseMs = 1000 } = {}) => {
       const options = { redis: blocking, prefix, shards, audit, limiter, now: Date.now, onError };
-      const bulks = startBulkWorker({ ...options, queue: bulkQueue, protocol, holdMs: leaseMs });
+      const bulks = startBulkWorker({
+        ...options,
+        queue: bulkQueue,
+        protocol,
+        works,
+        holdMs: leaseMs,
+      });
       runners.push(bulks);
       return bulks;
     },

@@ -27,6 +27,7 @@ import {
   strangerPage,
 } from '../../../src/console/pages/session-pages.ts';
 import { tokensPage } from '../../../src/console/pages/tokens-page.ts';
+import { transactionBulkFace } from '../../../src/console/pages/transaction-bulk-face.ts';
 import { type ReplayOffer, transactionPage } from '../../../src/console/pages/transaction-page.ts';
 import { transactionsPage } from '../../../src/console/pages/transactions-page.ts';
 import { usersPage } from '../../../src/console/pages/users-page.ts';
@@ -174,6 +175,7 @@ const counts = {
   signed: 3,
   failed: { 401: 4 },
   cancelled: 0,
+  done: 0,
   changed: 0,
   gone: 0,
   refused: 0,
@@ -242,10 +244,16 @@ const detailWith = (
     notice: undefined,
   });
 
+const face = transactionBulkFace({
+  name: 'transactions',
+  select: () => Promise.reject(new Error('Pages only show')),
+});
+
 const replayOf = (role: Role = 'operator'): string =>
   replayPage({
     session: session(role),
-    report: { ...bulk, transactions: [{ msspTransId: evil, result: 'failed', fault: 401 }] },
+    report: { ...bulk, items: [{ id: evil, result: 'failed', fault: 401 }] },
+    face,
     from: 0,
     notice: undefined,
   });
@@ -253,8 +261,10 @@ const replayOf = (role: Role = 'operator'): string =>
 const planOf = (problem?: 'reason' | 'more'): string =>
   planPage({
     session: session(),
+    face,
     kind: 'replay',
     form: { apId: evil },
+    written: {},
     ids: [evil],
     plan,
     problem,

@@ -34,8 +34,8 @@ export interface BulkRun {
   report?: {
     readonly state: string;
     readonly total: number;
-    readonly transactions: readonly {
-      readonly msspTransId: string;
+    readonly items: readonly {
+      readonly id: string;
       readonly result: string;
       readonly fault?: number;
     }[];
@@ -187,7 +187,7 @@ export const lookAtBulks = async (
       if ((run.report !== undefined && isOver(run.report.state)) || Date.now() > until) break;
       await delay(pauseMs);
     }
-    for (const { msspTransId: id, result } of run.report?.transactions ?? []) {
+    for (const { id, result } of run.report?.items ?? []) {
       const told: Told = ['failed', 'signed'].includes(result)
         ? { kind: 'replayed' }
         : { kind: 'unknown', cause: result };
@@ -245,14 +245,14 @@ const bulksAreDone: Check = function* (evidence) {
       };
       continue;
     }
-    const listed = report.transactions.map(({ msspTransId }) => msspTransId);
+    const listed = report.items.map(({ id }) => id);
     if (listed.toSorted().join() !== ids.toSorted().join())
       yield {
         rule: 'a bulk is of what its filter finds',
         id,
         says: `${listed.length} of ${ids.length}`,
       };
-    for (const { msspTransId, result, fault } of report.transactions) {
+    for (const { id: msspTransId, result, fault } of report.items) {
       const isWanted =
         kind === 'replay' ? ['failed', 'signed'].includes(result) : result === 'cancelled';
       const job = evidence.jobs.get(msspTransId);
@@ -285,11 +285,9 @@ const bulksAreDone: Check = function* (evidence) {
 const inTime = function* (
   evidence: Evidence,
   { id, orderedAt, endedAt = Number.POSITIVE_INFINITY }: BulkRun,
-  { total, transactions }: NonNullable<BulkRun['report']>,
+  { total, items }: NonNullable<BulkRun['report']>,
 ): Generator<Violation> {
-  const ends = transactions.flatMap(
-    ({ msspTransId }) => endsOf(evidence, msspTransId).at(-1) ?? [],
-  );
+  const ends = items.flatMap((item) => endsOf(evidence, item.id).at(-1) ?? []);
   const due = Math.max(orderedAt + (total / perSecond) * 1000, ...ends);
   const late = endedAt - excused(hindrances(evidence), due);
   if (late > marginMs)

@@ -101,6 +101,8 @@ describe('an instance of a chart of one’s own', () => {
       ['Asked to sign', 'checking: asking'],
       ['Signed', 'checking: asking'],
     ]);
+    const shown = (await stage.ask('operator', 'GET', page)).text;
+    expect(shown).toMatch(/completed<\/span> <strong>[^<]*clerk[^<]*<\/strong>[^\n]*>Signed</);
     const ids = new Set(asked.map(({ msspTransId }: Json) => msspTransId));
     expect(ids.size).toBe(2);
     for (const who of ['viewer', 'operator'] as const) {
@@ -171,6 +173,12 @@ describe('an instance of a chart of one’s own', () => {
     // A viewer gets names and no messages.
     expect(forViewer).toContain('archive failed, try 1');
     expect(forViewer).not.toContain('The archive is full');
+    // The way to all that has failed alike, for those who may go it.
+    const alike = '/admin/replays/workflows/plan?name=contract&amp;failure=The+archive+is+full';
+    expect(text).toContain(`href="${alike}"`);
+    expect(forViewer).not.toContain('/replays/workflows/plan');
+    const plan = await stage.ask('operator', 'GET', alike.replaceAll('&amp;', '&'));
+    expect(plan.text).toContain('Replay 1 workflow<');
     expect((await stage.post('viewer', `${page}/replay`, {})).status).toBe(403);
     isBroken = false;
     const again = await stage.post('operator', `${page}/replay`, { reason: 'There is room again' });
