@@ -232,6 +232,7 @@ it('answers what goes wrong inside in its own way, whatever the application arou
     operators: { sessionOf: () => Promise.reject(new Error('Redis is away')) },
     parts: [],
     secretRoutes: [],
+    replays: { transactions: {} },
     auditActions: ['login'],
     log: { trouble: ({ message }: Error) => void troubles.push(message) },
   };

@@ -140,7 +140,7 @@ describe('workflows in the console', () => {
     const hidden = await ask('viewer', `msisdn=${number}`);
     expect([hidden.status, hidden.body.message]).toEqual([403, 'msisdn needs the role operator']);
     for (const [who, query, words] of [
-      ['viewer', `msisdn=${number}`, 'Your role does not see numbers'],
+      ['viewer', `msisdn=${number}`, 'Your role may not search for people or their texts'],
       ['operator', 'msisdn=Anna', 'Must be a number with its country code, such as +41700092501'],
       ['operator', 'to=yesterday', 'Must be a date and a time'],
       ['operator', 'status=secret', 'Must be one of open, completed, failed, cancelled'],

@@ -66,7 +66,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
         ['Done', 'number'],
       ],
       rows,
-      html`No bulk has been ordered in the last month. Operators order them from a list, such as that of <a href="/admin/transactions?state=failed">failed transactions</a>.`,
+      html`No bulk has been ordered in the last month. Operators order them from a list, such as that of <a href="/admin/transactions?state=failed">failed</a> transactions.`,
     )}</div>`,
   });
 };
