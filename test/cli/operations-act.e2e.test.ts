@@ -116,7 +116,7 @@ describe('paraph replay of many', () => {
     expect(script.stderr).toContain('say --yes');
     const no = await paraph(order, { tty: true, stdin: keyboard('n\n') });
     expect(no).toMatchObject({ exitCode: 0, stdout: 'Nothing was replayed.\n' });
-    expect(no.stderr).toContain('Replay 3 at 100 a second, and prompt 3 people? [y/N]');
+    expect(no.stderr).toContain('Replay 3, and prompt 3 people? At 100 a second. [y/N]');
     for (const id of ids) expect(asked()).not.toContain(`${id} 2`);
 
     const following = paraph([...order, '--json'], { tty: true, stdin: keyboard('y', '\n') });

@@ -45,6 +45,10 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   ],
   [/^paraph completion /, 'writes where a shell looks, which need not be there'],
   [/paraph sign \+41700092600/, 'needs a person: parts/phone/test/phone.browser.test.ts is one'],
+  [
+    /^paraph workflow (replay|send|cancel) --/,
+    'needs instances that failed alike: workflow-bulk.test.ts orders them',
+  ],
   [/^docker /, 'needs docker'],
   [/^(kubectl|helm) /, 'needs a cluster'],
   [/^paraph clients add --config/, 'login.e2e.test.ts runs it, and then the program of the page'],

@@ -96,6 +96,8 @@ describe('the embedded default', { timeout: 40_000 }, () => {
       PARAPH_DATA: folder,
       PARAPH_MASTER_KEY: masterKey,
       PARAPH_CONFIG: configuration,
+      // Lines of JSON are kept back from a start that fails.
+      PARAPH_LOG_FORMAT: 'pretty',
     });
     await ended;
     expect(output.printed).toMatch(/EADDRNOTAVAIL/);

@@ -6,8 +6,12 @@ import type { AuditEntry } from './audit.ts';
 
 type Entry = Pick<AuditEntry, 'id' | 'action' | 'target' | 'details'>;
 
+/** The id of an entry, which is that of a stream in Redis. Orders of other kinds have words. */
+const isEntryId = (order: unknown): boolean => typeof order === 'string' && /^\d+-\d+$/.test(order);
+
 /** Items have the id of their bulk, or that of the entry of its order. */
-const orderOf = ({ details = {} }: Entry): unknown => details.bulk ?? details.order;
+const orderOf = ({ details: { bulk, order } = {} }: Entry): unknown =>
+  bulk ?? (isEntryId(order) ? order : undefined);
 
 /** Whether the entry is of an item or of the end of a bulk, and so behind the entry of its order. */
 export const isBehindBulk = (entry: Entry): boolean =>
