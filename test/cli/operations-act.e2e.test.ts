@@ -123,9 +123,9 @@ describe('paraph replay of many', () => {
     for (const [index, id] of ids.entries()) await answer(id, 2, index === 0 ? 208 : 402);
     const ran = await following;
     expect(ran.exitCode).toBe(0);
-    const { bulk, transactions } = ran.json();
+    const { bulk, items } = ran.json();
     expect(bulk).toMatchObject({ state: 'done', by: me, total: 3, failed: { 208: 1, 402: 2 } });
-    expect(transactions).toHaveLength(3);
+    expect(items).toHaveLength(3);
     for (const id of ids) expect(asked().filter((entry) => entry === `${id} 2`)).toHaveLength(1);
     expect((await json(['show', never])).transaction.attempt).toBe(1);
 
