@@ -209,7 +209,7 @@ export const lookAtBulks = async (
     while (cursor !== undefined) {
       const { body }: Heard = await admin(
         'GET',
-        `audit?action=${kind}&limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+        `audit?action=${kind}&items=true&limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
       );
       entries.push(...(body?.entries ?? []));
       cursor = body?.cursor;
