@@ -2,8 +2,8 @@
  * The journal of an instance, for people who look at it afterwards: states, events, activities
  * with their tries and errors, timers, effects and children. It has names and paths only. Inputs,
  * outputs, contexts, parameters and the members of events stay out, because they may be texts,
- * numbers or secrets. An error appears with name, code and the first line of its message; its stack
- * is in the log.
+ * numbers or secrets. An error appears with name, code and the first line of its message. Its stack
+ * is not stored: the worker gives the error itself to `onError`, and its program decides.
  *
  * Each entry is a line of the list that BullMQ keeps for the log of a job (`<job>:logs`), so it
  * goes with its job, and dashboards of queues show it. A turn collects entries in memory, and the
