@@ -240,6 +240,7 @@ const openApiSideWith = async (core: Core, listensAt: () => string, { add, close
       memoryCheck(core.memory),
       clockCheck(core.clock, toleratedOffsetMs),
       ...core.keyPlace.checks,
+      ...ofParts.flatMap(({ checks = [] }) => checks),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),

@@ -39,6 +39,8 @@ const named: Readonly<Record<string, RegExp>> = {
   // Not `/pki/root.pem`, nor fault 422 about a certificate, which are of the core.
   certificates: /\/pki\/(?!root\.pem)|timeStampAuthority|"pki"|^\s+certificates\s/,
   ciba: /ciba|backchannel|notification-endpoint/i,
+  // Not the documents of this project.
+  documents: /[/]documents\b|paraph_document|"documents"|sign-pdf|\bPDFs?\b/,
   // Evidence with signatures of such a service is verified without it, too.
   gateway: /gateways|behind a gateway(?!, for its signatures)|"const": ?"gateway"/,
   // People have phones without it, too.

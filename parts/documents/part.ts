@@ -1,0 +1,12 @@
+/** Documents: PDFs that applications upload, and people read and sign. */
+import { definePart } from '../../src/part/part.ts';
+import { documentConfiguration } from './configuration.ts';
+
+export const documents = definePart({
+  name: 'documents',
+  configuration: documentConfiguration,
+  slots: ['documents'],
+  areas: ['documents'],
+  describe: async () => (await import('./http/document-paths.ts')).describeDocuments(),
+  openApi: async (rooms) => (await import('./api.ts')).openDocumentApi(rooms),
+});
