@@ -29,6 +29,13 @@ const processOf = ({
   readonly instance: InstanceInHand;
 }): InProcess => ({ apId: (data as ProcessData).apId, instance: id, createdAt, now, signal });
 
+/** The members of all people of a step. */
+const peopleOf = ({ signers, escalate }: PlanStep): readonly Members[] =>
+  [
+    ...signers.flatMap(({ person, substitutes }) => [person, ...substitutes]),
+    ...(escalate === undefined ? [] : [escalate.to]),
+  ].flatMap(({ added }) => (added === undefined ? [] : [added]));
+
 /** @param textOf Of the addition. @returns The same plan with the texts of its people. */
 const withTexts = (
   step: PlanStep,
@@ -71,7 +78,10 @@ export const createAdditionActivities = (
   return {
     [processActivities.prepare]: activity<Unprepared, Prepared>(async (given) => {
       const { members, steps, compensation, until } = given.input;
-      const prepared = await work.prepare(members, { ...processOf(given), until });
+      const added = [...steps, ...compensation.filter(isStep)].flatMap((step) =>
+        step.added === undefined ? [] : [{ members: step.added, people: peopleOf(step) }],
+      );
+      const prepared = await work.prepare({ members, steps: added, until }, processOf(given));
       if (prepared.kind === 'unusable') return prepared;
       const write = (step: PlanStep) => withTexts(step, prepared.members, textOf);
       return {

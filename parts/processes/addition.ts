@@ -87,9 +87,19 @@ export type Added =
   | { readonly kind: 'added'; readonly members: Members }
   | { readonly kind: 'unusable'; readonly problem: string };
 
+/** What `prepare` is given. */
+export interface Preparation {
+  /** Of the definition. */
+  readonly members: Members;
+  /** Of the steps with an addition, and of their people. */
+  readonly steps: readonly { readonly members: Members; readonly people: readonly Members[] }[];
+  /** The deadline of the process; the steps of its compensation may end later. */
+  readonly until: number;
+}
+
 /** In a process with workers. What throws is tried again. */
 export interface AdditionWork {
-  prepare(members: Members, process: InProcess & { readonly until: number }): Promise<Added>;
+  prepare(definition: Preparation, process: InProcess): Promise<Added>;
   complete(completion: Completion, process: InProcess): Promise<Added>;
   /** @param evidence A compact JWS. */
   finish(

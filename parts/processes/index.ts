@@ -8,6 +8,7 @@ export type {
   DefinitionAddition,
   InProcess,
   Members,
+  Preparation,
   ProcessAddition,
 } from './addition.ts';
 export type { ProcessReport } from './charts/process-report.ts';
