@@ -11,3 +11,5 @@ export {
   prepareSignature,
   type SignatureOrder,
 } from './sign.ts';
+export type { PadesLevel } from './trust.ts';
+export { type PdfReport, type PdfSignatureReport, verifyPdf } from './verify.ts';
