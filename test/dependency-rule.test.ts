@@ -58,7 +58,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
-  documents: ['http part pki redis registry telemetry', 'hono zod'],
+  documents: [
+    'certificates command-line console/pages engine http part pki processes protocol redis registry telemetry workflows',
+    'hono zod',
+  ],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   environment: ['', 'zod'],
   gateway: [

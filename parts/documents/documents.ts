@@ -5,7 +5,7 @@
  * that a record always leads to a whole file. When the process dies in between, the file has no
  * record, nobody can have its id, and the sweep removes it.
  */
-import { checkDocument } from './check.ts';
+import type { DocumentCheck } from './check.ts';
 import { type DocumentRecord, type DocumentRecords, newDocumentId } from './records.ts';
 import { type ByteRange, type DocumentStore, readWhole, StoreError } from './store/store.ts';
 
@@ -30,6 +30,7 @@ export type Added =
 export interface DocumentsOptions {
   readonly store: DocumentStore;
   readonly records: DocumentRecords;
+  readonly check: DocumentCheck['check'];
   /** For how long a document is kept that no process uses. */
   readonly keptMs: number;
   /** The most bytes of one application. */
@@ -58,6 +59,7 @@ const createQueue = () => {
 export const createDocuments = ({
   store,
   records,
+  check,
   keptMs,
   maxBytesOfOne,
   now,
@@ -75,9 +77,7 @@ export const createDocuments = ({
       if ((await records.bytesOf(apId)) >= maxBytesOfOne) return { kind: 'too-many' };
       const draft = await store.receive(source);
       try {
-        const checked = await inTurn(async () =>
-          checkDocument(await readWhole(draft.read(), draft.size)),
-        );
+        const checked = await inTurn(async () => check(await readWhole(draft.read(), draft.size)));
         if (!checked.ok) return { kind: 'unusable', error: checked.error };
         const id = newDocumentId();
         const { sha256, size } = await draft.keep(id);
@@ -85,10 +85,10 @@ export const createDocuments = ({
         const document: DocumentRecord = {
           id,
           apId,
-          title: asTitle(title) ?? asTitle(checked.title) ?? untitled,
+          title: asTitle(title) ?? asTitle(checked.about.title) ?? untitled,
           sha256,
           size,
-          pages: checked.pages,
+          pages: checked.about.pages,
           createdAt,
           expiresAt: createdAt + keptMs,
         };

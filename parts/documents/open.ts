@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PartSettings } from '../../src/part/rooms.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
+import { createDocumentCheck } from './check.ts';
 import type { DocumentShapes } from './configuration.ts';
 import { createDocuments } from './documents.ts';
 import { createDocumentRecords } from './records.ts';
@@ -37,12 +38,18 @@ export const openDocuments = ({
     minFreeBytes: settings.minFreeMegabytes * megabyte,
     now: Date.now,
   });
+  const { check, close } = createDocumentCheck();
   return {
     store,
     records,
+    close: async (): Promise<void> => {
+      store.close();
+      await close();
+    },
     documents: createDocuments({
       store,
       records,
+      check,
       keptMs: settings.keptDays * dayMs,
       maxBytesOfOne: settings.maxMegabytes * megabyte,
       now,

@@ -201,6 +201,9 @@ const openApiSideWith = async (core: Core, listensAt: () => string, { add, close
     await Promise.all(ofParts.map((part) => part.endWaiting?.()));
   };
   add(endParts);
+  add(async () => {
+    await Promise.all(ofParts.map((part) => part.close?.()));
+  });
   for (const part of core.parts) {
     const opened = await part.openApi?.(rooms);
     if (opened !== undefined) ofParts.push(opened);

@@ -93,6 +93,7 @@ export interface ApiPart {
   greet?(): Promise<readonly string[]>;
   /** Answers callers who wait, because the process stops. Safe to call again. */
   endWaiting?(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 export interface Running {

@@ -3,7 +3,13 @@
 import type { KeyCustody, PrivateKey } from '../../../packages/pki/src/ports.ts';
 import { readSignedData } from '../../../packages/pki/src/signed-data.ts';
 import type { Proofs } from '../../certificates/index.ts';
-import { padesAttributes, padesCms, padesSignatureValue, prepareSignature } from '../pdf/index.ts';
+import {
+  addRevocation,
+  padesAttributes,
+  padesCms,
+  padesSignatureValue,
+  prepareSignature,
+} from '../pdf/index.ts';
 import type { FieldPlace } from './definition.ts';
 
 /** The levels of PAdES (ETSI EN 319 142-1): bare, with a time stamp, with revocation data. */
@@ -77,7 +83,10 @@ export const signPdf = async (
   if (cms === undefined) throw new Error('A signature does not fit the certificate of its key');
   const whole = prepared.embed(cms);
   if (level !== 'B-LT') return { ok: true, bytes: whole, level };
-  return { ok: true, bytes: whole, level: 'B-T' };
+  const all = [...certificates, ...(timeStamp === undefined ? [] : certificatesIn(timeStamp))];
+  const added = await addRevocation(whole, {
+    certificates: all,
+    ...(await proofs.revocationOf(all)),
+  });
+  return added.ok ? { ...added, level } : added;
 };
-
-export { certificatesIn };

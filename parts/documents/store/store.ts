@@ -98,8 +98,8 @@ export const assertOwner = (owner: string): void => {
 export const readWhole = async (
   source: AsyncIterable<Uint8Array>,
   size: number,
-): Promise<Buffer> => {
-  const whole = Buffer.allocUnsafe(size);
+): Promise<Buffer<ArrayBuffer>> => {
+  const whole = Buffer.allocUnsafeSlow(size);
   let at = 0;
   for await (const part of source) {
     whole.set(part, at);

@@ -48,6 +48,7 @@ describe('an uploaded document', () => {
       title: 'Lease of a flat',
       sha256,
       size: 700_000,
+      pages: 1,
       code: shortCodeOf(sha256),
     });
     expect(await json('GET', `/${shown.id}`)).toEqual({ status: 200, body: shown });

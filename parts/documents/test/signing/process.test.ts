@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
+import { usableRoots } from '../../../../packages/pki/src/roots.ts';
+import { verifyPdf } from '../../pdf/index.ts';
 import { shortCodeOf } from '../../short-code.ts';
 import { apId, documentCalls, makePdf } from '../stage.ts';
 
@@ -51,6 +53,11 @@ describe('a process with a document', () => {
     const bytes = await content(signed.document);
     expect(hash('sha256', bytes, 'hex')).toBe(signed.sha256);
     expect(Buffer.compare(bytes.subarray(0, pdf.length), pdf)).toBe(0);
+    const root = await product.api.fetch(new Request('http://test/pki/root.pem'));
+    const roots = usableRoots(await root.text()) ?? [];
+    const report = await verifyPdf(bytes, { roots });
+    expect(report.signatures.flatMap(({ reasons }) => reasons)).toEqual([]);
+    expect(report).toMatchObject({ ok: true, signatures: Array(3).fill({ level: 'B-LT' }) });
     expect(bytes.toString('latin1').match(/\/ByteRange \[/g)).toHaveLength(3);
   });
 });
