@@ -4,7 +4,7 @@ import { type Field, listFields, paletteFor } from '../../../src/command-line/sc
 import { type PdfReport, type PdfSignatureReport, verifyPdf } from '../pdf/index.ts';
 
 const nameOf = ({ signer }: PdfSignatureReport): string =>
-  [signer?.name, signer?.serialNumber].filter(Boolean).join(', ') || 'unknown';
+  signer?.serialNumber ?? signer?.name ?? 'unknown';
 
 const timeOf = ({ timeStamp, claimedAt }: PdfSignatureReport): string =>
   timeStamp !== undefined
@@ -14,11 +14,10 @@ const timeOf = ({ timeStamp, claimedAt }: PdfSignatureReport): string =>
       : `${claimedAt.toISOString()} (as the signer says)`;
 
 const lineOf = (signature: PdfSignatureReport): string => {
-  const { kind, level, reason, later, coversWholeFile } = signature;
+  const { kind, level, reason } = signature;
   const what = kind === 'time-stamp' ? 'time stamp' : (level ?? 'not PAdES');
   const words = reason === undefined ? '' : `: ${reason}`;
-  const after = coversWholeFile || later.length === 0 ? '' : ` Then: ${later.join(', ')}.`;
-  return `${timeOf(signature)}  ${what}  ${nameOf(signature)}${words}${after}`;
+  return `${timeOf(signature)}  ${what}  ${nameOf(signature)}${words}`;
 };
 
 const problemsIn = ({ reasons, signatures }: PdfReport): readonly string[] => [
