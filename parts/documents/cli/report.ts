@@ -2,6 +2,7 @@
 import type { CliContext, Report } from '../../../src/command-line/context.ts';
 import { type Field, listFields, paletteFor } from '../../../src/command-line/screen.ts';
 import { type PdfReport, type PdfSignatureReport, verifyPdf } from '../pdf/index.ts';
+import { readEvidence } from '../signing/embedded-evidence.ts';
 
 const nameOf = ({ signer }: PdfSignatureReport): string =>
   signer?.serialNumber ?? signer?.name ?? 'unknown';
@@ -28,6 +29,19 @@ const problemsIn = ({ reasons, signatures }: PdfReport): readonly string[] => [
   ),
 ];
 
+const evidenceFields = (
+  evidence: NonNullable<Awaited<ReturnType<typeof readEvidence>>>['evidence'],
+): readonly Field[] =>
+  evidence === undefined
+    ? []
+    : listFields('evidence', [
+        `process ${evidence.process.id} of ${evidence.process.apId}: ${evidence.outcome}`,
+        ...evidence.signatures.map(
+          ({ at, name, msisdn, text }) =>
+            `${at}  ${name}, ${msisdn}: ${text.replaceAll('\n', ' / ')}`,
+        ),
+      ]);
+
 /** Of a signature, for programs. */
 const documentOf = ({ certificate, claimedAt, timeStamp, ...others }: PdfSignatureReport) => ({
   ...others,
@@ -51,22 +65,29 @@ export const judge = async (
   at: Date,
 ): Promise<Judged> => {
   const report = await verifyPdf(bytes, { roots, at });
+  const embedded = await readEvidence(bytes, roots);
   const { bold, green } = paletteFor(context.stdout, context);
-  const problems = problemsIn(report);
+  const wrong = embedded?.problems ?? [];
+  const problems = [...problemsIn(report), ...wrong.map((each) => `Evidence: ${each}`)];
+  const isGood = problems.length === 0;
   const count = report.signatures.length;
   return {
-    report: report.ok
+    report: isGood
       ? { outcome: 'ok' }
       : {
           outcome: 'unverified',
           problem: ['The PDF does not verify:', ...problems.map((each) => `  ${each}`)].join('\n'),
         },
     head: green(bold(count === 1 ? 'The signature verifies' : `All ${count} signatures verify`)),
-    fields: listFields('signed', report.signatures.map(lineOf)),
+    fields: [
+      ...listFields('signed', report.signatures.map(lineOf)),
+      ...evidenceFields(embedded?.evidence),
+    ],
     document: {
-      verified: report.ok,
+      verified: isGood,
       signatures: report.signatures.map(documentOf),
-      ...(!report.ok && { problems }),
+      ...(embedded !== undefined && { evidence: embedded.evidence ?? null }),
+      ...(!isGood && { problems }),
     },
   };
 };

@@ -64,11 +64,11 @@ export const lastOf = ({ last, revisions }: Chain): Stored | undefined => last ?
 /**
  * Adds what follows a chain. KEYS: record, times of ends, times of beginnings, bytes of
  * applications, the mark of a result that is over. ARGV: id, the chain that it follows (empty for
- * none), the next one, about, until, added at, application, bytes.
+ * none), the next one, about, until, added at, application, bytes, 1 for one that must not be over.
  * @returns 1: done; 0: another one was faster; -1: the result is over.
  */
 const addScript = `
-if redis.call('EXISTS', KEYS[5]) == 1 then return -1 end
+if redis.call('EXISTS', KEYS[5]) == tonumber(ARGV[9]) then return -1 end
 if (redis.call('HGET', KEYS[1], 'chain') or '') ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], 'chain', ARGV[3], 'about', ARGV[4], 'until', ARGV[5])
 redis.call('ZADD', KEYS[2], ARGV[5], ARGV[1])
@@ -99,6 +99,34 @@ export const createResults = ({
   const overKey = (id: string): string => `${slot}:over:${id}`;
   const turnKey = (id: string): string => `${slot}:turn:${id}`;
 
+  const add = async (
+    { id, expiresAt, ...about }: DocumentRecord,
+    before: FoundChain | undefined,
+    next: Chain,
+    grown: number,
+    mayBeOver: boolean,
+  ): Promise<'done' | 'raced' | 'over'> => {
+    const result = await redis.eval(
+      addScript,
+      5,
+      keyOf(id),
+      `${slot}:until`,
+      `${slot}:added`,
+      `${slot}:bytes`,
+      overKey(id),
+      id,
+      before?.text ?? '',
+      JSON.stringify(chainSchema.parse(next)),
+      JSON.stringify(about),
+      expiresAt,
+      about.createdAt,
+      about.apId,
+      grown,
+      mayBeOver ? 2 : 1,
+    );
+    return result === 1 ? 'done' : result === 0 ? 'raced' : 'over';
+  };
+
   return {
     /** @returns Undefined before the first signature. */
     find: async (id: string): Promise<FoundChain | undefined> => {
@@ -113,31 +141,20 @@ export const createResults = ({
      * @param before The chain that was found.
      * @param grown The bytes that the document has more.
      */
-    follow: async (
-      { id, expiresAt, ...about }: DocumentRecord,
+    follow: (
+      record: DocumentRecord,
       before: FoundChain | undefined,
       next: Chain,
       grown: number,
-    ): Promise<'done' | 'raced' | 'over'> => {
-      const result = await redis.eval(
-        addScript,
-        5,
-        keyOf(id),
-        `${slot}:until`,
-        `${slot}:added`,
-        `${slot}:bytes`,
-        overKey(id),
-        id,
-        before?.text ?? '',
-        JSON.stringify(chainSchema.parse(next)),
-        JSON.stringify(about),
-        expiresAt,
-        about.createdAt,
-        about.apId,
-        grown,
-      );
-      return result === 1 ? 'done' : result === 0 ? 'raced' : 'over';
-    },
+    ): Promise<'done' | 'raced' | 'over'> => add(record, before, next, grown, false),
+
+    /** The same by the process itself, at its end. */
+    conclude: (
+      record: DocumentRecord,
+      before: FoundChain,
+      next: Chain,
+      grown: number,
+    ): Promise<'done' | 'raced' | 'over'> => add(record, before, next, grown, true),
 
     /** From now on nothing is added: not by an activity that goes on after its process has ended. */
     end: async (id: string): Promise<void> => {

@@ -25,6 +25,13 @@ export interface Signatory {
   readonly certificates: readonly [own: Uint8Array, ...above: Uint8Array[]];
 }
 
+/** The seal of the service. */
+export const sealOf = async (custody: Pick<KeyCustody, 'sealKey'>): Promise<Signatory> => ({
+  how: 'sealed',
+  algorithm: 'EC',
+  ...(await custody.sealKey()),
+});
+
 /**
  * The key that has signed the text, where this service has it. Otherwise the seal: a phone has its
  * key in itself, and another service gives signatures of texts alone.
@@ -39,7 +46,7 @@ export const findSignatory = async (
   // A certificate that was revoked since signs nothing any more.
   if (key !== undefined && key.revocation === undefined)
     return { how: 'signed', ...key, certificates: key.chain.certificates };
-  return { how: 'sealed', algorithm: 'EC', ...(await custody.sealKey()) };
+  return sealOf(custody);
 };
 
 export interface SignatureWords {
@@ -47,8 +54,9 @@ export interface SignatureWords {
   readonly at: Date;
   readonly name: string;
   readonly reason: string;
-  readonly place: FieldPlace | undefined;
-  readonly lines: readonly string[];
+  readonly place?: FieldPlace | undefined;
+  readonly lines?: readonly string[];
+  readonly record?: Uint8Array;
 }
 
 export type SignedPdf =

@@ -29,6 +29,7 @@ import {
   namesIn,
   type ProcessDocument,
 } from './definition.ts';
+import { evidenceField } from './evidence-field.ts';
 import {
   type Chain,
   type FoundChain,
@@ -37,7 +38,7 @@ import {
   type Revision,
   resultIdOf,
 } from './results.ts';
-import { findSignatory, type Level, signPdf } from './sign.ts';
+import { findSignatory, type Level, sealOf, signPdf } from './sign.ts';
 
 export interface SigningOptions {
   readonly documents: Pick<Documents, 'find' | 'use'>;
@@ -59,6 +60,8 @@ const compensationMs = 70 * dayMs;
 const longestMs = 366 * dayMs + compensationMs;
 const turnPauseMs = 200;
 const chunkBytes = 262_144;
+
+type Ended = Parameters<AdditionWork['finish']>[0];
 
 /** What a signer keeps of the signature of the text (`proof` of `sign`). */
 const proofSchema = z.object({
@@ -240,18 +243,56 @@ export const createSigningWork = (options: SigningOptions): AdditionWork => {
     return { kind: 'added', members: { documents: prepared } };
   };
 
-  const finishOne = async (document: ProcessDocument, process: InProcess): Promise<Members> => {
+  /**
+   * Adds the evidence record of the process, under a seal that covers it and all signatures.
+   *
+   * @returns Undefined when the document is not what it was, or takes no seal: it keeps the
+   *   signatures that it has, and the record stays beside it.
+   */
+  const embed = async (
+    id: string,
+    document: ProcessDocument,
+    chain: FoundChain,
+    { report, evidence }: Ended,
+  ): Promise<Stored | undefined> => {
+    const bytes = await readNewest(id, document, chain);
+    const sealed =
+      bytes &&
+      (await signPdf(
+        bytes,
+        {
+          fieldName: evidenceField,
+          at: new Date(now()),
+          name: 'Paraph',
+          reason: `Sealed by the service with the evidence record of process ${report.id}`,
+          record: Buffer.from(evidence),
+        },
+        await sealOf(custody),
+        options,
+      ));
+    return sealed?.ok ? store.put(id, chunksOf(sealed.bytes)) : undefined;
+  };
+
+  const finishOne = async (
+    document: ProcessDocument,
+    ended: Ended,
+    process: InProcess,
+  ): Promise<Members> => {
     const id = resultOf(process, document);
     const until = now() + retentionMs;
     await documents.use(document.document, id, until);
-    const chain = await results.find(id);
-    const last = chain && lastOf(chain);
-    if (chain !== undefined && last !== undefined) {
-      const { text: _, ...same } = chain;
-      await results.follow(recordOf(id, process.apId, document, last, until), chain, same, 0);
-    }
+    // Whoever has confirmed before the end was waited for: what comes later does not count.
     await results.end(id);
-    if (chain === undefined || last === undefined) return { ...document };
+    const chain = await results.find(id);
+    const before = chain && lastOf(chain);
+    if (chain === undefined || before === undefined) return { ...document };
+    const last = chain.last ?? (await inTurn(() => embed(id, document, chain, ended))) ?? before;
+    const { text: _, ...same } = chain;
+    const record = recordOf(id, process.apId, document, last, until);
+    const next = last === before ? same : { ...same, last };
+    const followed = await results.conclude(record, chain, next, last.size - before.size);
+    // Another try was faster.
+    if (followed !== 'done') return finishOne(document, ended, process);
     const { sha256, size } = last;
     const signatures = chain.revisions.map(({ step, key, how, level, transaction }) => ({
       step,
@@ -260,16 +301,18 @@ export const createSigningWork = (options: SigningOptions): AdditionWork => {
       level,
       msspTransId: transaction,
     }));
-    return { ...document, signed: { document: id, sha256, size, signatures } };
+    const hasEvidence = next.last !== undefined;
+    return { ...document, signed: { document: id, sha256, size, hasEvidence, signatures } };
   };
 
   return {
     prepare,
     complete,
-    finish: async ({ report }, process) => ({
-      documents: await Promise.all(
-        documentsIn(report.added ?? {}).map((document) => finishOne(document, process)),
-      ),
-    }),
+    finish: async (ended, process) => {
+      const all = documentsIn(ended.report.added ?? {});
+      return {
+        documents: await Promise.all(all.map((each) => finishOne(each, ended, process))),
+      };
+    },
   };
 };

@@ -8,6 +8,7 @@ import { type Json, startTestProduct, type TestProduct } from '../../../../test/
 import { testRedis } from '../../../../test/support/redis.ts';
 import { verifyPdf } from '../../pdf/index.ts';
 import { shortCodeOf } from '../../short-code.ts';
+import { readEvidence } from '../../signing/embedded-evidence.ts';
 import { apId, documentCalls, makePdf } from '../stage.ts';
 
 const redis = testRedis();
@@ -84,14 +85,16 @@ describe('a process with a document', () => {
     const signers = view.output.steps.flatMap((each: Json) => each.signers);
     for (const signer of signers)
       expect(signer.document).toMatchObject({ name: '1', how: 'signed', level: 'B-LT' });
-    expect(signers.map(({ document: own }: Json) => own.sha256)).toContain(signed.sha256);
+    expect(signed.hasEvidence).toBe(true);
 
     const bytes = await content(signed.document);
     expect(hash('sha256', bytes, 'hex')).toBe(signed.sha256);
     expect(Buffer.compare(bytes.subarray(0, pdf.length), pdf)).toBe(0);
     const report = await judge(bytes);
     expect(report.signatures.flatMap(({ reasons }) => reasons)).toEqual([]);
-    expect(report).toMatchObject({ ok: true, signatures: Array(3).fill({ level: 'B-LT' }) });
+    expect(report).toMatchObject({ ok: true, signatures: Array(4).fill({ level: 'B-LT' }) });
+    const embedded = await readEvidence(bytes, usableRoots(await rootsPem()) ?? []);
+    expect(embedded).toMatchObject({ record: view.output.evidence, problems: [] });
 
     const evidence = await verifyEvidence(view.output.evidence, {
       serviceRoots: await rootsPem(),
@@ -142,7 +145,7 @@ describe('a process with a document', () => {
     expect(first.signed.document).not.toBe(second.signed.document);
     for (const { signed } of [first, second]) {
       const report = await judge(await content(signed.document));
-      expect(report).toMatchObject({ ok: true, signatures: [{ valid: true }] });
+      expect(report).toMatchObject({ ok: true, signatures: [{ valid: true }, { valid: true }] });
     }
     expect((await content(first.signed.document)).toString('latin1')).toMatch(/\/Rect ?\[72 72/);
   });
@@ -167,7 +170,7 @@ describe('a process with a document', () => {
     const { signed } = one.output.documents[0];
     expect(await judge(await content(signed.document))).toMatchObject({
       ok: true,
-      signatures: [{ level: 'B-LT' }],
+      signatures: [{ level: 'B-LT' }, { field: 'paraph-evidence' }],
     });
   });
 
