@@ -16,7 +16,7 @@ import type { z } from 'zod';
 import type { Field } from '../../src/command-line/screen.ts';
 import type { Html } from '../../src/console/pages/markup.ts';
 import type { ApiPart } from '../../src/part/part.ts';
-import type { ApiRooms, PartShapes } from '../../src/part/rooms.ts';
+import type { ApiRooms, OperatorRooms, PartShapes } from '../../src/part/rooms.ts';
 import type { HostedPage, HostedWorkRooms } from '../workflows/index.ts';
 import type { ProcessReport } from './charts/process-report.ts';
 import type { Completion } from './charts/signer-contract.ts';
@@ -137,6 +137,20 @@ export interface AdditionPageRooms<Shapes extends PartShapes = PartShapes>
   readonly findTask: (token: string) => Promise<AdditionTask | undefined>;
 }
 
+/** On the page of a process in the console, and in the admin API. */
+export interface AdditionConsole {
+  /**
+   * @param members What `prepare` and `finish` have answered.
+   * @returns The same, with what the service knows besides.
+   */
+  toldOf(
+    process: Pick<InProcess, 'instance' | 'createdAt'>,
+    members: Members,
+    steps: readonly { readonly name: string }[],
+  ): Promise<Members>;
+  section(told: Members, page: HostedPage): Html;
+}
+
 export interface ProcessAddition<Shapes extends PartShapes = PartShapes> {
   readonly definition: DefinitionAddition;
   /**
@@ -148,8 +162,7 @@ export interface ProcessAddition<Shapes extends PartShapes = PartShapes> {
   ): Promise<(apId: string, members: Members) => Promise<string | undefined>>;
   openWork(rooms: HostedWorkRooms<Shapes>): Promise<AdditionWork>;
   openPages?(rooms: AdditionPageRooms<Shapes>): Promise<AdditionPages>;
-  /** On the page of a process in the console. @param told What the views have of it. */
-  section?(told: Members, page: HostedPage): Html;
+  openConsole?(rooms: OperatorRooms<Shapes>): Promise<AdditionConsole>;
   /** Lines of `paraph workflow show`. @param detail As the admin API tells it. */
   shown?(detail: object): readonly Field[];
 }

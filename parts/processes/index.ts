@@ -1,6 +1,7 @@
 /** The public face of this part, for one that needs it: what it brings (addition.ts). */
 export type {
   Added,
+  AdditionConsole,
   AdditionPageRooms,
   AdditionPages,
   AdditionTask,

@@ -26,7 +26,10 @@ const hostedWith = (addition: ProcessAddition | undefined): HostedWorkflows<Proc
     ),
   }),
   openWork: async (rooms) => (await import('./work.ts')).openProcessWork(rooms, addition),
-  openConsole: async () => (await import('./console/console.ts')).createProcessConsole(addition),
+  openConsole: async (rooms) =>
+    (await import('./console/console.ts')).createProcessConsole(
+      await addition?.openConsole?.(rooms),
+    ),
   shown: (detail) => {
     const people = shownPeople(detail);
     return people && [...people, ...(addition?.shown?.(detail) ?? [])];

@@ -13,7 +13,7 @@ import type { Field } from '../../src/command-line/screen.ts';
 import type { ConsoleEnvironment, ConsoleSession } from '../../src/console/deps.ts';
 import type { Html } from '../../src/console/pages/markup.ts';
 import type { ConsolePart } from '../../src/console/part.ts';
-import type { ApiRooms, PartShapes, WorkRooms } from '../../src/part/rooms.ts';
+import type { ApiRooms, OperatorRooms, PartShapes, WorkRooms } from '../../src/part/rooms.ts';
 import type { SubscriberRegistry } from '../../src/registry/subscriber.ts';
 import type { Child, WorkflowEvent } from './console/workflow-detail.ts';
 import type { WorkflowOrders } from './console/workflow-orders.ts';
@@ -131,7 +131,7 @@ export interface HostedConsole extends Pick<ConsolePart, 'notices' | 'actions' |
     instance: Instance,
     children: readonly Child[],
     isSeen: boolean,
-  ): HostedDetail | undefined;
+  ): Promise<HostedDetail | undefined>;
   /** MSSP_TransIDs that an instance has kept. */
   keptBy(instance: Instance): readonly string[];
 }
@@ -162,7 +162,7 @@ export interface HostedWorkflows<Shapes extends PartShapes = PartShapes> {
   /** How HTTP shows their instances, by the name of the workflow. */
   openPresent?(rooms: ApiRooms<Shapes>): Promise<Readonly<Record<string, Present>>>;
   openWork?(rooms: HostedWorkRooms<Shapes>): Promise<HostedWork>;
-  openConsole?(): Promise<HostedConsole>;
+  openConsole?(rooms: OperatorRooms<Shapes>): Promise<HostedConsole>;
   /**
    * Lines of `paraph workflow show`, in place of the published context.
    *

@@ -1,5 +1,6 @@
 /** What this part brings to processes: documents that people sign. */
 import type { ProcessAddition } from '../../processes/index.ts';
+import { shownDocuments } from '../console/shown.ts';
 import { documentsInDefinition, namesIn } from './definition.ts';
 import type { SigningShapes } from './open-work.ts';
 
@@ -15,5 +16,8 @@ export const documentAddition: ProcessAddition<SigningShapes> = {
       return wrong === -1 ? undefined : `documents[${wrong}].document is not known`;
     };
   },
+  openConsole: async (rooms) =>
+    (await import('../console/process-documents.ts')).openDocumentConsole(rooms),
+  shown: shownDocuments,
   openWork: async (rooms) => (await import('./open-work.ts')).openSigningWork(rooms),
 };

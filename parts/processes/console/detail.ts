@@ -9,7 +9,7 @@ import {
 } from '../../../packages/engine/src/record.ts';
 import { nothing } from '../../../src/console/pages/markup.ts';
 import type { HostedConsole, HostedPage, WorkflowEvent } from '../../workflows/index.ts';
-import type { ProcessAddition } from '../addition.ts';
+import type { AdditionConsole } from '../addition.ts';
 import { isStep } from '../charts/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
 import { publishProcess, type StepView } from '../charts/process-report.ts';
@@ -83,8 +83,8 @@ const kindOf = (what: string): 'signed' | 'failed' | undefined => {
 
 /** @param addition What another part shows of a process. */
 export const createDetailOf =
-  (addition?: ProcessAddition): HostedConsole['detailOf'] =>
-  ({ jobName, record }, children, isSeen) => {
+  (addition?: AdditionConsole): HostedConsole['detailOf'] =>
+  async ({ id, createdAt, jobName, record }, children, isSeen) => {
     if (readJobName(jobName).name !== processName) return undefined;
     const context = record?.context as ProcessContext | undefined;
     const view = context && attempt(() => publishProcess(context));
@@ -94,8 +94,11 @@ export const createDetailOf =
       ({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [],
     );
     const shown = isSeen ? steps : steps?.map(hideStep);
-    const { steps: _, title: __, failure: ___, ...added } = view ?? {};
-    const more = (page: HostedPage) => addition?.section?.(added, page) ?? nothing;
+    const { steps: _, title: __, failure: ___, ...members } = view ?? {};
+    const process = { instance: id, createdAt };
+    const added = isSeen ? await addition?.toldOf(process, members, steps ?? []) : undefined;
+    const more = (page: HostedPage) =>
+      added === undefined ? nothing : (addition?.section(added, page) ?? nothing);
     return {
       told: { ...added, steps: shown },
       events: [...events, ...prompts],

@@ -12,6 +12,8 @@ import { createMemoryCustodyStore } from '../../../../test/support/memory-custod
 import { testRedis } from '../../../../test/support/redis.ts';
 import { openProofs } from '../../../certificates/index.ts';
 import type { Completion, InProcess } from '../../../processes/index.ts';
+import { openDocumentConsole } from '../../console/process-documents.ts';
+import { shownDocuments } from '../../console/shown.ts';
 import { verifyPdf } from '../../pdf/index.ts';
 import { createDocumentRecords } from '../../records.ts';
 import { createResults, resultIdOf } from '../../signing/results.ts';
@@ -122,6 +124,8 @@ const createStage = async () => {
     process,
     result,
     completionOf,
+    prepared: prepared.members,
+    console: () => openDocumentConsole({ redis: client, prefix, now } as never),
     work: (change: Partial<SigningOptions> = {}) => createSigningWork({ ...options, ...change }),
     read: async (): Promise<Uint8Array> => {
       const record = await records.find(result);
@@ -270,6 +274,38 @@ describe('a signature of a document', () => {
     const { ok, signatures } = await stage.judge(await stage.read());
     expect([ok, signatures[0]?.signer?.name]).toEqual([true, 'Paraph Seals']);
     expect(signatures[0]?.reason).toContain('Sealed by the service');
+  });
+
+  it('is told to operators, with who has opened the document', async () => {
+    const stage = await createStage();
+    const { process } = stage;
+    const told = async () =>
+      (await stage.console()).toldOf(process, stage.prepared, [{ name: 'board' }]);
+    expect(await told()).toMatchObject({
+      documents: [{ title: 'Lease', opened: [], signatures: [] }],
+    });
+    await stage.records.noteOpened(stage.id, `${process.instance} 0-anna-b-0`);
+    await stage.records.noteOpened(stage.id, 'another-process--7 0-1-0');
+    await stage.work().complete(await stage.completionOf('T1'), process);
+    const members = await told();
+    const at = expect.any(Number);
+    expect(members).toMatchObject({
+      documents: [
+        {
+          result: stage.result,
+          opened: [{ step: 'board', key: 'anna-b', at }],
+          signatures: [{ step: 'board', name: 'Person 1', how: 'signed', level: 'B-LT', at }],
+        },
+      ],
+    });
+    const page = (await stage.console()).section(members, {} as never);
+    expect(String(await page)).toContain('Person 1: signed, B-LT');
+    expect(shownDocuments(members).map(([, value]) => value)).toEqual([
+      expect.stringContaining('Lease, 1 page, code'),
+      expect.stringContaining('opened by board: anna-b'),
+      expect.stringContaining('signed by board: Person 1, B-LT'),
+      `with signatures: ${stage.result}`,
+    ]);
   });
 
   it('is not added after the end of its process', async () => {
