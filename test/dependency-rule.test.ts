@@ -58,7 +58,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
-  documents: ['engine http part pki redis registry telemetry', 'hono zod'],
+  documents: ['engine http http/outgoing part pki redis registry telemetry', 'aws4fetch hono zod'],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   environment: ['', 'zod'],
   gateway: [
