@@ -58,7 +58,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
-  documents: ['engine http http/outgoing part pki redis registry telemetry', 'aws4fetch hono zod'],
+  documents: [
+    'certificates command-line console/pages engine http http/outgoing http/pages part pki processes protocol redis registry telemetry workflows',
+    'aws4fetch hono zod',
+  ],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   environment: ['', 'zod'],
   gateway: [

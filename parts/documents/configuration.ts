@@ -42,6 +42,12 @@ export const documentConfiguration = defineConfiguration({
         keptDays: whole(1, 3650, 30).describe(
           'Days for which a document is kept that no process uses.',
         ),
+        level: z
+          .enum(['B-B', 'B-T', 'B-LT'])
+          .default('B-LT')
+          .describe(
+            'Level of the signatures in PDFs (PAdES): `B-B` bare, `B-T` with a time stamp, `B-LT` also with what says that no certificate was revoked.',
+          ),
         maxMegabytes: whole(50, 10_000_000, 5000).describe(
           'Megabytes that the documents of one application may take together.',
         ),

@@ -1,9 +1,12 @@
 /** Documents: PDFs that applications upload, and people read and sign. */
 import { definePart } from '../../src/part/part.ts';
 import { documentConfiguration } from './configuration.ts';
+import { documentAddition } from './signing/addition.ts';
 
 export const documents = definePart({
   name: 'documents',
+  needs: ['certificates', 'workflows', 'processes'],
+  brings: { processes: documentAddition },
   configuration: documentConfiguration,
   slots: ['documents'],
   areas: ['documents'],

@@ -5,6 +5,7 @@
  * something (XFA, passwords) or costs too much to show (bombs, thousands of pages). Objects that
  * nothing refers to are looked at, too, because a later update can bring them to light.
  */
+
 import { findForbidden } from './actions.ts';
 import { places } from './cross-reference.ts';
 import { openPdf, type PdfDocument } from './document.ts';
@@ -12,6 +13,7 @@ import { signatureFieldsOf } from './fields.ts';
 import { decodeStream, filtersOf, measureInflated } from './filters.ts';
 import { pdfAOf, titleOf } from './metadata.ts';
 import { pagesOf } from './pages.ts';
+import { orRefused, type Refused } from './refused.ts';
 import {
   isArray,
   isDict,
@@ -37,9 +39,7 @@ export interface AboutPdf {
   readonly pdfA?: string;
 }
 
-export type CheckedPdf =
-  | { readonly ok: true; readonly about: AboutPdf }
-  | { readonly ok: false; readonly error: string };
+export type CheckedPdf = { readonly ok: true; readonly about: AboutPdf } | Refused;
 
 const unpackedBytes = async (
   stream: PdfStream,
@@ -145,11 +145,5 @@ const read = async (bytes: Uint8Array): Promise<AboutPdf> => {
 };
 
 /** @returns What is known of a PDF that can be signed, or a sentence why it is refused. */
-export const checkPdf = async (bytes: Uint8Array): Promise<CheckedPdf> => {
-  try {
-    return { ok: true, about: await read(bytes) };
-  } catch (error) {
-    if (error instanceof PdfError) return { ok: false, error: error.message };
-    throw error;
-  }
-};
+export const checkPdf = (bytes: Uint8Array): Promise<CheckedPdf> =>
+  orRefused(async () => ({ about: await read(bytes) }));

@@ -45,15 +45,17 @@ export const skipSpace = (cursor: Cursor): void => {
   }
 };
 
+/** A part of the bytes as text, one character for each; less where the bytes end before. */
+const latin1 = (bytes: Uint8Array, start: number, end: number): string => {
+  const part = bytes.subarray(start, end);
+  return Buffer.from(part.buffer, part.byteOffset, part.length).toString('latin1');
+};
+
 /** The run of regular characters that begins here; empty before a delimiter. */
 export const readWord = (cursor: Cursor): string => {
   const start = cursor.at;
   while (isRegular(cursor.bytes[cursor.at])) cursor.at += 1;
-  return Buffer.from(
-    cursor.bytes.buffer,
-    cursor.bytes.byteOffset + start,
-    cursor.at - start,
-  ).toString('latin1');
+  return latin1(cursor.bytes, start, cursor.at);
 };
 
 const readName = (cursor: Cursor): string => {
@@ -119,9 +121,7 @@ const readHex = (cursor: Cursor): PdfString => {
   const start = cursor.at;
   const end = bytes.indexOf(0x3e, start);
   if (end < 0) throw broken('a string has no end', start);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start + 1, end - start - 1)
-    .toString('latin1')
-    .replace(/[\0\t\n\f\r ]+/g, '');
+  const text = latin1(bytes, start + 1, end).replace(/[\0\t\n\f\r ]+/g, '');
   if (/[^0-9a-fA-F]/.test(text)) throw broken('a string has a digit that is none', start);
   cursor.at = end + 1;
   return {

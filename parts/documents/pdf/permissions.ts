@@ -5,7 +5,6 @@
  * Source: ISO 32000-2 sections 12.8.2.2 to 12.8.2.4 and 12.7.5.5.
  */
 import type { PdfDocument } from './document.ts';
-import { catalogOf } from './document.ts';
 import { type Field, signatureFieldsOf } from './fields.ts';
 import { isArray, nameOf, type PdfDict, textOf } from './values.ts';
 
@@ -42,20 +41,28 @@ const covers = (document: PdfDocument, lock: PdfDict, fieldName: string): boolea
 const signatureOf = (document: PdfDocument, { dict }: Field): PdfDict | undefined =>
   document.dictOf(dict.get('V'));
 
+/** 1: the signature is a certification that allows no changes; undefined when it is none. */
+export const certificationLevelOf = (
+  document: PdfDocument,
+  signature: PdfDict | undefined,
+): number | undefined => {
+  const parameters = parametersOf(document, signature, 'DocMDP');
+  const level = document.resolve(parameters?.get('P'));
+  // 2 is the default (12.8.2.2.2).
+  return parameters && (typeof level === 'number' ? level : 2);
+};
+
 /**
  * @param fieldName Of the signature that is to be added.
- * @param isNew     The field does not exist yet.
  * @returns Why the document must not get this signature; undefined when it may.
  */
 export const findLock = (document: PdfDocument, fieldName: string): string | undefined => {
-  const permissions = document.dictOf(catalogOf(document).get('Perms'));
-  const certification = document.dictOf(permissions?.get('DocMDP'));
-  const level = document.resolve(parametersOf(document, certification, 'DocMDP')?.get('P'));
-  if (certification !== undefined && level === 1)
-    return 'The document is certified, and its author allows no changes, so no signature can be added.';
   for (const field of signatureFieldsOf(document)) {
     const signature = signatureOf(document, field);
     if (signature === undefined) continue;
+    // A certification counts also where the catalog (Perms) does not name it.
+    if (certificationLevelOf(document, signature) === 1)
+      return 'The document is certified, and its author allows no changes, so no signature can be added.';
     const lock = parametersOf(document, signature, 'FieldMDP');
     if (lock !== undefined && covers(document, lock, fieldName))
       return 'An earlier signature of the document locks this field, so no signature can be added.';

@@ -10,8 +10,9 @@ import { catalogOf, openPdf, type PdfDocument } from './document.ts';
 import { type Field, fieldsOf, formOf } from './fields.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { findLock } from './permissions.ts';
+import { orRefused, type Refused } from './refused.ts';
 import { writeDict } from './serialize.ts';
-import { createUpdate, type Update, withEntries } from './update.ts';
+import { createUpdate, setInCatalog, type Update, withEntries } from './update.ts';
 import {
   dateString,
   dict,
@@ -67,9 +68,7 @@ export interface PreparedSignature {
   embed(cms: Uint8Array): Uint8Array;
 }
 
-export type PreparedOrRefused =
-  | ({ readonly ok: true } & PreparedSignature)
-  | { readonly ok: false; readonly error: string };
+export type PreparedOrRefused = ({ readonly ok: true } & PreparedSignature) | Refused;
 
 const rangeDigits = 10;
 const rangeRoom = `[0 ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)}]`;
@@ -121,11 +120,7 @@ const addToForm = (document: PdfDocument, update: Update, field: PdfRef | undefi
   } else if (flags === signatureFlags) return;
   const next = withEntries(form ?? new Map(), changed);
   if (isRef(place) && form !== undefined) update.set(place, next);
-  else {
-    const root = document.trailer.get('Root');
-    if (!isRef(root)) throw new PdfError('The file is broken: it has no catalog.');
-    update.set(root, withEntries(catalog, { AcroForm: next }));
-  }
+  else setInCatalog(document, update, { AcroForm: next });
 };
 
 /** F of an annotation: Print and Locked. */
@@ -232,14 +227,7 @@ const prepare = (bytes: Uint8Array, order: SignatureOrder): PreparedSignature =>
  * @param bytes What {@link checkPdf} has accepted, or an earlier result of this function, signed.
  * @returns The file with a hole for the CMS, or a sentence why the document must not be signed.
  */
-export const prepareSignature = async (
+export const prepareSignature = (
   bytes: Uint8Array,
   order: SignatureOrder,
-): Promise<PreparedOrRefused> => {
-  try {
-    return { ok: true, ...prepare(bytes, order) };
-  } catch (error) {
-    if (error instanceof PdfError) return { ok: false, error: error.message };
-    throw error;
-  }
-};
+): Promise<PreparedOrRefused> => orRefused(() => prepare(bytes, order));

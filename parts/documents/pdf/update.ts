@@ -15,10 +15,12 @@ import {
   dict,
   isArray,
   isDict,
+  isRef,
   isStream,
   isString,
   name,
   type PdfDict,
+  PdfError,
   type PdfRef,
   type PdfValue,
   ref,
@@ -133,13 +135,8 @@ export const createUpdate = (document: PdfDocument): Update => {
       changed.set(reference.number, { reference, parts: [written] });
     },
     valueOf: (value) => {
-      const mine =
-        typeof value === 'object' &&
-        value !== null &&
-        'kind' in value &&
-        value.kind === 'ref' &&
-        changed.get(value.number)?.value;
-      return mine || document.resolve(value);
+      const mine = isRef(value) ? changed.get(value.number)?.value : undefined;
+      return mine ?? document.resolve(value);
     },
     finish: () => {
       const last = bytes[bytes.length - 1];
@@ -204,3 +201,14 @@ export const withEntries = (
   value: PdfValue,
   entries: Readonly<Record<string, PdfValue>>,
 ): PdfDict => new Map([...(isDict(value) ? value : []), ...Object.entries(entries)]);
+
+/** Changes entries of the catalog. @throws PdfError When it is no object of its own. */
+export const setInCatalog = (
+  document: PdfDocument,
+  update: Update,
+  entries: Readonly<Record<string, PdfValue>>,
+): void => {
+  const root = document.trailer.get('Root');
+  if (!isRef(root)) throw new PdfError('The file is broken: it has no catalog.');
+  update.set(root, withEntries(update.valueOf(root), entries));
+};

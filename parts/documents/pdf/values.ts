@@ -104,3 +104,17 @@ export const textOf = (value: PdfValue | undefined): string | undefined => {
 /** A date string (7.9.4), in UTC and to the second. */
 export const dateString = (at: Date): PdfString =>
   textString(`D:${at.toISOString().replace(/\.\d+Z$|[-:T]/g, '')}Z`);
+
+/** Reads a date string; a part that is missing counts as its least value (7.9.4). */
+export const dateOf = (value: PdfValue | undefined): Date | undefined => {
+  const found = /^D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?/.exec(
+    textOf(value) ?? '',
+  );
+  if (found === null) return undefined;
+  const [, year = '', month = '01', day = '01', hour = '00', minute = '00', second = '00'] = found;
+  const [sign = '+', hours = '00', minutes = '00'] = found.slice(7);
+  const date = new Date(
+    `${year}-${month}-${day}T${hour}:${minute}:${second}${sign}${hours}:${minutes}`,
+  );
+  return Number.isNaN(date.getTime()) ? undefined : date;
+};

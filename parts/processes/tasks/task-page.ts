@@ -33,6 +33,8 @@ export interface TaskView extends FormTarget {
   readonly task: Task;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** What another part shows before the text. */
+  readonly section?: Html | undefined;
   /** For what the person has just sent; `reason` is what was typed. */
   readonly formError?:
     | { readonly problem: 'service' | 'tooLong'; readonly reason?: string }
@@ -128,6 +130,7 @@ ${icons.phone}
 <p class="lead">${lead(isolated(task.application), isolated(task.name))}</p>
 ${state.problem === undefined ? '' : problemBlock(words.problems[state.problem])}
 ${facts(task, words, frame.language)}
+${view.section ?? ''}
 ${document(task, words)}
 <p>${state.mayAsk ? how(shortened(task.msisdn)) : exhausted}</p>
 ${state.mayAsk ? html`<div class="actions">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}

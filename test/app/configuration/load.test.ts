@@ -122,6 +122,7 @@ const full = {
       timeoutSeconds: 5,
     },
     keptDays: 7,
+    level: 'B-T',
     maxMegabytes: 100,
     minFreeMegabytes: 0,
   },
@@ -160,6 +161,7 @@ describe('a configuration', () => {
       documents: {
         store: { kind: 'directory' },
         keptDays: 30,
+        level: 'B-LT',
         maxMegabytes: 5000,
         minFreeMegabytes: 512,
       },

@@ -8,11 +8,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { pem } from '../../../../packages/pki/test/openssl.ts';
 import { checkPdf, prepareSignature } from '../../pdf/index.ts';
 import { kinds, objectsOf, withStreams, withTable } from './samples.ts';
-import { at, made, openStage, sign } from './stage.ts';
+import { at, made, openStage } from './stage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-pdf-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const { custody, ada, bob } = await openStage();
+const { custody, ada, bob, sign } = await openStage();
 
 /** The signatures of a file as its text has them: range, and CMS without the zeros behind it. */
 const signaturesIn = (bytes: Uint8Array) =>
@@ -65,8 +65,8 @@ describe('a signature', () => {
   it.each(Object.entries(kinds))(
     'is appended to a PDF %s, by an EC and by an RSA key',
     async (_, bytes) => {
-      const once = await sign(bytes, { key: ada });
-      const twice = await sign(once, { key: bob, order: { fieldName: 'Signature2' } });
+      const once = await sign(bytes, ada);
+      const twice = await sign(once, bob, { fieldName: 'Signature2' });
       expect(Buffer.compare(twice.subarray(0, bytes.length), bytes)).toBe(0);
       expect(Buffer.compare(twice.subarray(0, once.length), once)).toBe(0);
       expect(signaturesIn(twice).map(({ end }) => end)).toEqual([once.length, twice.length]);
@@ -83,7 +83,7 @@ describe('a signature', () => {
 
   it('says who, when and why, in any script, and no signing time in its CMS', async () => {
     const order = { name: 'Zoë Ångström', reason: 'Agreed (by phone)', location: 'Bern' };
-    const bytes = await sign(withStreams(), { key: ada, order });
+    const bytes = await sign(withStreams(), ada, order);
     const text = Buffer.from(bytes).toString('latin1');
     expect(text).toContain('/SubFilter /ETSI.CAdES.detached');
     expect(text).toContain('/M (D:20260301120000Z)');
@@ -97,7 +97,7 @@ describe('a signature', () => {
 
   it('fills an empty field of the document', async () => {
     const bytes = kinds['with an empty field for a signature'] ?? Buffer.alloc(0);
-    const signed = await sign(bytes, { key: ada, order: { fieldName: 'here' } });
+    const signed = await sign(bytes, ada, { fieldName: 'here' });
     await opensslAccepts(signed);
     expect(
       Buffer.from(signed)
@@ -111,7 +111,7 @@ describe('a signature', () => {
       const bytes = withTable(objectsOf({ page: `/Rotate ${rotate}` }));
       const place = { page: 1, x: 10, y: 20, width: 120, height: 40 };
       const lines = ['Zoë Ångström', 'Ελένη Иван 漢', '2026-03-01 12:00 UTC'];
-      const signed = await sign(bytes, { key: ada, order: { place, lines } });
+      const signed = await sign(bytes, ada, { place, lines });
       await opensslAccepts(signed);
       expect(Buffer.from(signed).toString('latin1')).toContain('+LiberationSans');
       expect(await checkPdf(signed)).toMatchObject({ ok: true });

@@ -1,0 +1,37 @@
+import eu.europa.esig.dss.model.FileDocument;
+import eu.europa.esig.dss.simplereport.SimpleReport;
+import eu.europa.esig.dss.spi.DSSUtils;
+import eu.europa.esig.dss.spi.validation.CommonCertificateVerifier;
+import eu.europa.esig.dss.spi.x509.CommonTrustedCertificateSource;
+import eu.europa.esig.dss.validation.SignedDocumentValidator;
+import eu.europa.esig.dss.validation.reports.Reports;
+import java.io.File;
+
+/** Prints for each signature of each file: file, indication, sub-indication, level, and what is wrong. */
+public class DssJudge {
+  public static void main(String[] arguments) {
+    CommonTrustedCertificateSource trust = new CommonTrustedCertificateSource();
+    trust.addCertificate(DSSUtils.loadCertificate(new File(arguments[0])));
+    for (int index = 1; index < arguments.length; index += 1) judge(arguments[index], trust);
+  }
+
+  private static void judge(String path, CommonTrustedCertificateSource trust) {
+    try {
+      CommonCertificateVerifier verifier = new CommonCertificateVerifier();
+      verifier.setTrustedCertSources(trust);
+      SignedDocumentValidator validator = SignedDocumentValidator.fromDocument(new FileDocument(path));
+      validator.setCertificateVerifier(verifier);
+      Reports reports = validator.validateDocument();
+      if (System.getenv("DSS_DETAILS") != null) System.err.println(reports.getXmlSimpleReport());
+      SimpleReport report = reports.getSimpleReport();
+      for (String id : report.getSignatureIdList()) {
+        System.out.println(String.join("\t", path, String.valueOf(report.getIndication(id)),
+            String.valueOf(report.getSubIndication(id)), String.valueOf(report.getSignatureFormat(id)),
+            report.getAdESValidationErrors(id).stream().map(each -> each.getValue()).toList().toString(),
+            report.getAdESValidationWarnings(id).stream().map(each -> each.getValue()).toList().toString()));
+      }
+    } catch (Exception | Error error) {
+      System.out.println(String.join("\t", path, "ERROR", error.toString().replaceAll("\\s+", " "), "", "", ""));
+    }
+  }
+}
