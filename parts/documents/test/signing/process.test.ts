@@ -1,10 +1,10 @@
 /** Processes with documents as applications use them: over HTTP, with real workers and robots. */
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { usableRoots } from '../../../../packages/pki/src/roots.ts';
 import { callerOf } from '../../../../test/support/caller.ts';
 import { type Json, startTestProduct, type TestProduct } from '../../../../test/support/product.ts';
 import { testRedis } from '../../../../test/support/redis.ts';
-import { usableRoots } from '../../../../packages/pki/src/roots.ts';
 import { verifyPdf } from '../../pdf/index.ts';
 import { shortCodeOf } from '../../short-code.ts';
 import { apId, documentCalls, makePdf } from '../stage.ts';
