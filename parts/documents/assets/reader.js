@@ -233,6 +233,7 @@ const begin = async () => {
   for (const { element } of pages) near.observe(element);
 };
 
+status.hidden = false;
 begin().catch(() => {
   status.textContent = failed;
 });

@@ -24,14 +24,6 @@ export interface ReaderView {
   readonly style: string;
 }
 
-const about = (
-  { pages, sha256 }: ReadDocument,
-  words: ReturnType<typeof readerWords>,
-): Html => html`<dl class="about">
-<div><dt>${words.pages}</dt><dd>${pages}</dd></div>
-<div><dt>${words.code}</dt><dd><code>${shortCodeOf(sha256)}</code></dd></div>
-</dl>`;
-
 export const readerPage = (frame: PageFrame, view: ReaderView): string => {
   const words = readerWords(frame.language);
   const { document, content, back, script, style } = view;
@@ -39,12 +31,15 @@ export const readerPage = (frame: PageFrame, view: ReaderView): string => {
     title: shownText(document.title),
     head: html`<link rel="stylesheet" href="${style}">
 <script type="module" src="${script}"></script>`,
-    safety: words.codeHint,
     main: html`<h1><bdi>${shownText(document.title)}</bdi></h1>
-${about(document, words)}
+<dl class="about">
+<div><dt>${words.pages}</dt><dd>${document.pages}</dd></div>
+<div><dt>${words.code}</dt><dd><code>${shortCodeOf(document.sha256)}</code></dd></div>
+</dl>
+<p class="hint">${words.codeHint}</p>
 <p class="ways"><a href="${back}">${words.back}</a><a href="${content}" download>${words.download}</a></p>
-<noscript><p class="problem">${words.noScript} <a href="${content}">${words.download}</a></p></noscript>
-<p id="reading" role="status">${words.reading}</p>
+<noscript><p class="problem">${words.noScript}</p></noscript>
+<p id="reading" role="status" hidden>${words.reading}</p>
 <div class="tools" role="group" aria-label="${words.tools}" hidden>
 <button type="button" class="secondary" id="out" aria-label="${words.smaller}">−</button>
 <output id="zoom" for="out in">100 %</output>
@@ -64,7 +59,6 @@ export const documentSection = (
   const words = readerWords(language);
   return html`<section class="document" aria-labelledby="read"><h2 id="read">${words.heading}</h2>
 <p><bdi>${shownText(document.title)}</bdi></p>
-${about(document, words)}
-<p><a href="${address}">${words.read}</a></p>
+<p><a class="button secondary" href="${address}">${words.read}</a></p>
 </section>`;
 };

@@ -12,7 +12,7 @@ import { type Context, Hono, type Next } from 'hono';
 import { html } from 'hono/html';
 import { toError } from '../../../packages/engine/src/redis/to-error.ts';
 import type { HttpEnvironment } from '../../../src/http/body.ts';
-import { answerPage } from '../../../src/http/pages/headers.ts';
+import { answerPage, policyWith } from '../../../src/http/pages/headers.ts';
 import { chooseLanguage } from '../../../src/http/pages/language.ts';
 import { pageLanguages } from '../../../src/http/pages/languages.ts';
 import type { AdditionPageRooms, AdditionPages, AdditionTask } from '../../processes/index.ts';
@@ -84,6 +84,9 @@ export const createReaderPages = (
           style: files.addressOf('reader.css'),
         },
       ),
+      200,
+      // For a PDF that has not all of its fonts in itself.
+      { 'content-security-policy': `${policyWith([])}; font-src 'self'` },
     );
   };
 

@@ -2,7 +2,7 @@
 import type { PageLanguage } from '../../../src/http/pages/languages.ts';
 
 const en = {
-  heading: 'What you sign',
+  heading: 'The document',
   pages: 'Pages',
   code: 'Code',
   codeHint: 'Your phone shows the same code.',
@@ -23,7 +23,7 @@ const en = {
 export type ReaderWords = typeof en;
 
 const de: ReaderWords = {
-  heading: 'Das unterschreiben Sie',
+  heading: 'Das Dokument',
   pages: 'Seiten',
   code: 'Code',
   codeHint: 'Ihr Telefon zeigt denselben Code.',
@@ -44,7 +44,7 @@ const de: ReaderWords = {
 };
 
 const fr: ReaderWords = {
-  heading: 'Ce que vous signez',
+  heading: 'Le document',
   pages: 'Pages',
   code: 'Code',
   codeHint: 'Votre téléphone affiche le même code.',
@@ -65,7 +65,7 @@ const fr: ReaderWords = {
 };
 
 const it: ReaderWords = {
-  heading: 'Ciò che firma',
+  heading: 'Il documento',
   pages: 'Pagine',
   code: 'Codice',
   codeHint: 'Il Suo telefono mostra lo stesso codice.',
