@@ -8,7 +8,7 @@ import { createDocumentMetrics } from './metrics.ts';
 import { openDocuments } from './open.ts';
 
 export const openDocumentApi = async (rooms: ApiRooms<DocumentShapes>): Promise<ApiPart> => {
-  const { documents, store, close } = openDocuments(rooms);
+  const { documents, store, close } = await openDocuments(rooms);
   // A store that is away now answers later; what was left behind then stays until the next start.
   await store.tidy().catch(rooms.onError);
   return {

@@ -15,5 +15,6 @@ export const documentAddition: ProcessAddition<SigningShapes> = {
       return wrong === -1 ? undefined : `documents[${wrong}].document is not known`;
     };
   },
+  openPages: async (rooms) => (await import('../reader/open-pages.ts')).openReaderPages(rooms),
   openWork: async (rooms) => (await import('./open-work.ts')).openSigningWork(rooms),
 };
