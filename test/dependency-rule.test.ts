@@ -22,7 +22,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api pino',
   ],
   'app/configuration': ['console/operators environment part parts protocol registry', 'zod'],
-  'app/package': ['pki processes protocol queue transactions workflows', ''],
+  'app/package': ['documents pki processes protocol queue transactions workflows', ''],
   backup: [
     'command-line console/operators engine environment part pki redis transactions/history',
     'ioredis zod',
@@ -59,7 +59,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
   documents: [
-    'certificates command-line console/pages engine http http/outgoing http/pages part pki processes protocol redis registry telemetry workflows',
+    'certificates client command-line console/pages engine http http/outgoing http/pages part pki processes protocol redis registry telemetry workflows',
     'aws4fetch hono zod',
   ],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],

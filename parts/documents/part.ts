@@ -1,5 +1,6 @@
 /** Documents: PDFs that applications upload, and people read and sign. */
 import { definePart } from '../../src/part/part.ts';
+import { documentCommands } from './commands.ts';
 import { documentConfiguration } from './configuration.ts';
 import { documentAddition } from './signing/addition.ts';
 
@@ -11,5 +12,6 @@ export const documents = definePart({
   slots: ['documents'],
   areas: ['documents'],
   describe: async () => (await import('./http/document-paths.ts')).describeDocuments(),
+  commands: documentCommands,
   openApi: async (rooms) => (await import('./api.ts')).openDocumentApi(rooms),
 });

@@ -5,7 +5,8 @@ import { checkDefinition } from './definition/check-definition.ts';
 import { mailWorkflowName, processName } from './names.ts';
 
 /** @param addition Members of another part. */
-export const createProcessInputs = (addition?: DefinitionAddition): InputRules => ({
+const createProcessInputs = (addition?: DefinitionAddition): InputRules => ({
+  receive: ([one]) => createProcessInputs(one as DefinitionAddition | undefined),
   hidden: [mailWorkflowName],
   problemIn: (name, input, now) => {
     if (name !== processName) return undefined;
@@ -13,3 +14,5 @@ export const createProcessInputs = (addition?: DefinitionAddition): InputRules =
     return checked.ok ? undefined : checked.problem;
   },
 });
+
+export const processInputs = createProcessInputs();

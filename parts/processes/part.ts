@@ -2,7 +2,7 @@
 import { definePart, type Part } from '../../src/part/part.ts';
 import type { HostedWorkflows } from '../workflows/index.ts';
 import type { ProcessAddition } from './addition.ts';
-import { processCommands, shownPeople } from './commands.ts';
+import { createProcessCommands, shownPeople } from './commands.ts';
 import { type ProcessShapes, processConfiguration } from './configuration.ts';
 import { mailWorkflowName, processActivities, processName } from './names.ts';
 import { createSignerLinks } from './tasks/links.ts';
@@ -48,7 +48,7 @@ const createProcessPart = (addition?: ProcessAddition): Part<ProcessShapes> =>
     areas: ['tasks'],
     openApi: async (rooms) => (await import('./api.ts')).openTaskPages(rooms, addition),
     openLinks: createSignerLinks,
-    commands: processCommands,
+    commands: createProcessCommands(addition?.definition),
   });
 
 export const processes = createProcessPart();

@@ -82,7 +82,10 @@ const copyOriginal = (): void => {
 };
 
 /** Files in other places that are of one part, and what they export. */
-const alsoOf: Readonly<Record<string, string>> = { workflows: 'src/app/package/workflow-queue' };
+const alsoOf: Readonly<Record<string, string>> = {
+  processes: 'src/app/package/verify-evidence',
+  workflows: 'src/app/package/workflow-queue',
+};
 
 /** What goes with a part: itself, and the parts that need it. */
 const goneWith = (part: string): readonly string[] => [

@@ -1,5 +1,6 @@
 /** `createWorkflowQueue` of `paraph/queue`, with what parts say of their workflows. */
-import { createProcessInputs } from '../../../parts/processes/inputs.ts';
+import { documentInputs } from '../../../parts/documents/signing/inputs.ts';
+import { processInputs } from '../../../parts/processes/inputs.ts';
 import {
   createCheckedQueue,
   type InputRules,
@@ -7,7 +8,7 @@ import {
   type WorkflowQueueOptions,
 } from '../../../parts/workflows/workflow-queue.ts';
 
-const rules: readonly InputRules[] = [createProcessInputs()];
+const rules: readonly InputRules[] = [processInputs, documentInputs];
 
 /** A producer of signature processes, and of instances of charts of the service's operators. */
 export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueue =>
