@@ -59,6 +59,6 @@ export const documentSection = (
   const words = readerWords(language);
   return html`<section class="document" aria-labelledby="read"><h2 id="read">${words.heading}</h2>
 <p><bdi>${shownText(document.title)}</bdi></p>
-<p><a class="button secondary" href="${address}">${words.read}</a></p>
+<div class="actions"><a class="button secondary" href="${address}">${words.read}</a></div>
 </section>`;
 };
