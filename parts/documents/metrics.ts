@@ -1,5 +1,8 @@
-/** Counts uploads. What is stored is in Redis and is no matter of one process. */
-import { counter, type Registry } from '../../src/telemetry/registry.ts';
+/** Counts uploads of this process, and tells what all of them have in the store. */
+import { toError } from '../../packages/engine/src/redis/to-error.ts';
+import { counter, gauge, type Registry } from '../../src/telemetry/registry.ts';
+
+import type { DocumentRecords } from './records.ts';
 
 export interface DocumentMetrics {
   uploaded(bytes: number): void;
@@ -7,7 +10,25 @@ export interface DocumentMetrics {
   refused(error: string): void;
 }
 
-export const createDocumentMetrics = (registry: Registry): DocumentMetrics => {
+export const createDocumentMetrics = (
+  registry: Registry,
+  totals: DocumentRecords['totals'],
+  onError: (error: Error) => void,
+): DocumentMetrics => {
+  const stored = gauge(
+    registry,
+    'document_stored_bytes',
+    'Bytes of all documents of the service, before they are encrypted.',
+    [],
+    async () => {
+      // Without Redis the other metrics are worth reading, too.
+      const found = await totals().catch((error: unknown) => onError(toError(error)));
+      if (found === undefined) return;
+      stored.set(found.bytes);
+      count.set(found.documents);
+    },
+  );
+  const count = gauge(registry, 'documents', 'Documents of the service.', []);
   const uploads = counter(registry, 'document_uploads_total', 'Documents that were kept.', []);
   const bytes = counter(
     registry,

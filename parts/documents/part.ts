@@ -14,4 +14,5 @@ export const documents = definePart({
   describe: async () => (await import('./http/document-paths.ts')).describeDocuments(),
   commands: documentCommands,
   openApi: async (rooms) => (await import('./api.ts')).openDocumentApi(rooms),
+  startWorkers: async (rooms) => (await import('./workers.ts')).startDocumentWork(rooms),
 });

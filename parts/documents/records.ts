@@ -106,6 +106,7 @@ export const createDocumentRecords = ({
 }) => {
   const slot = `{${prefix}-documents}`;
   const keyOf = (id: string): string => `${slot}:document:${id}`;
+  const sweptKey = (what: string): string => `${slot}:swept:${what}`;
   const keys = { until: `${slot}:until`, added: `${slot}:added`, bytes: `${slot}:bytes` };
 
   const read = async (
@@ -192,6 +193,17 @@ export const createDocumentRecords = ({
       const found = await Promise.all(ids.map((id) => read(id)));
       return found.flatMap((each) => each?.record ?? []);
     },
+    /** How many there are, and their bytes. */
+    totals: async (): Promise<{ readonly documents: number; readonly bytes: number }> => {
+      const [documents, bytes] = await Promise.all([
+        redis.zcard(keys.added),
+        redis.hvals(keys.bytes),
+      ]);
+      return { documents, bytes: bytes.reduce((sum, each) => sum + Number(each), 0) };
+    },
+    /** Whether it is time to do this; then no other process does it for a while. */
+    takeSweep: async (what: 'expired' | 'unknown', everyMs: number): Promise<boolean> =>
+      (await redis.set(sweptKey(what), '1', 'PX', everyMs, 'NX')) === 'OK',
     remove: (id: string): Promise<Removal> => remove(id, 'any'),
     /** Removes the record of one that is kept no longer. */
     expire: (id: string): Promise<Removal> => remove(id, 'expired'),

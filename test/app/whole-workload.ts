@@ -235,12 +235,13 @@ const drive = async (
     expect(answered.status).toBeLessThan(300);
     return answered.json();
   };
-  const { documents } = openDocuments({
+  const { documents } = await openDocuments({
     settings: settingsOf(product.configuration) as PartSettings<DocumentShapes>,
     redis: product.core.commands,
     prefix,
     serviceKey: product.core.serviceKey,
     dataDirectory: product.core.dataDirectory,
+    variables: {},
     now: product.core.now,
   });
   const [lease, draft] = [await pdf('POST', ''), await pdf('POST', '')];

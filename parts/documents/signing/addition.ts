@@ -19,5 +19,6 @@ export const documentAddition: ProcessAddition<SigningShapes> = {
   openConsole: async (rooms) =>
     (await import('../console/process-documents.ts')).openDocumentConsole(rooms),
   shown: shownDocuments,
+  openPages: async (rooms) => (await import('../reader/open-pages.ts')).openReaderPages(rooms),
   openWork: async (rooms) => (await import('./open-work.ts')).openSigningWork(rooms),
 };

@@ -15,7 +15,7 @@ export const openSigningWork = async (
 ): Promise<AdditionWork> => {
   const { settings, custody, retention, now } = rooms;
   return createSigningWork({
-    ...openDocuments(rooms),
+    ...(await openDocuments(rooms)),
     results: createResults(rooms),
     custody,
     proofs: openProofs({ settings, custody, now }),

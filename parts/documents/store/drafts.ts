@@ -13,7 +13,7 @@ import {
   writeHeader,
   writeSealed,
 } from './sealed-stream.ts';
-import { type Draft, type Stored, StoreError } from './store.ts';
+import { assertOwner, type Draft, type Stored, StoreError } from './store.ts';
 import { inStore, orMissing } from './trouble.ts';
 
 /** A draft that has not changed for so long has been left behind: no upload takes so long. */
@@ -89,20 +89,31 @@ export const createDrafts = ({ folder, seals, minFreeBytes, now, place }: Drafts
     };
   };
 
+  const receive = async (source: AsyncIterable<Uint8Array>): Promise<Draft> => {
+    const path = join(folder, randomUUID());
+    const handle = await inStore(async () => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await assertRoom();
+      return open(path, 'wx+', 0o600);
+    });
+    try {
+      return draftOf(path, handle, await inStore(() => writeSealed(handle, seals, source)));
+    } catch (error) {
+      await handle.close().catch(() => undefined);
+      await rm(path, { force: true }).catch(() => undefined);
+      throw error;
+    }
+  };
+
   return {
-    receive: async (source: AsyncIterable<Uint8Array>): Promise<Draft> => {
-      const path = join(folder, randomUUID());
-      const handle = await inStore(async () => {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        await assertRoom();
-        return open(path, 'wx+', 0o600);
-      });
+    receive,
+    put: async (owner: string, source: AsyncIterable<Uint8Array>): Promise<Stored> => {
+      assertOwner(owner);
+      const draft = await receive(source);
       try {
-        return draftOf(path, handle, await inStore(() => writeSealed(handle, seals, source)));
-      } catch (error) {
-        await handle.close().catch(() => undefined);
-        await rm(path, { force: true }).catch(() => undefined);
-        throw error;
+        return await draft.keep(owner);
+      } finally {
+        await draft.drop();
       }
     },
     tidy: (): Promise<void> =>

@@ -115,15 +115,7 @@ export const createFileStore = ({
 
   return {
     receive: drafts.receive,
-    put: async (owner, source) => {
-      assertOwner(owner);
-      const draft = await drafts.receive(source);
-      try {
-        return await draft.keep(owner);
-      } finally {
-        await draft.drop();
-      }
-    },
+    put: drafts.put,
     read,
     has: (owner, stored) =>
       inStore(async () => (await stat(pathOf(owner, stored)).catch(orMissing)) !== undefined),
