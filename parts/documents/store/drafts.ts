@@ -33,15 +33,19 @@ export interface DraftsOptions {
   readonly place: (path: string, owner: string, stored: Stored) => Promise<void>;
 }
 
-/** The bytes at rest of a file, each read as one chunk. */
+/**
+ * The bytes at rest of a file, each read as one chunk into the same memory: each is good until the
+ * next one is asked for.
+ */
 export const readAtRest = async function* (
   handle: FileHandle,
   { start, end }: { readonly start: number; readonly end: number },
 ): AsyncGenerator<Uint8Array> {
+  const memory = Buffer.allocUnsafeSlow(Math.min(sealedChunkBytes, end - start));
   let at = start;
   while (at < end) {
     const wanted = Math.min(sealedChunkBytes, end - at);
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+    const { bytesRead, buffer } = await handle.read(memory, 0, wanted, at);
     // Cut off: the reader finds that a chunk is missing.
     if (bytesRead === 0) return;
     at += bytesRead;
@@ -56,7 +60,7 @@ export const createDrafts = ({ folder, seals, minFreeBytes, now, place }: Drafts
   };
 
   const draftOf = (path: string, handle: FileHandle, written: Written): Draft => {
-    const { salt, sha256, size } = written;
+    const { salt, sha256, size, flushed } = written;
     const stored = { sha256, size };
     const whole = { start: 0, end: size };
     let isClosed = false;
@@ -76,6 +80,7 @@ export const createDrafts = ({ folder, seals, minFreeBytes, now, place }: Drafts
         ),
       keep: (owner) =>
         inStore(async () => {
+          await flushed();
           await writeHeader(handle, seals.header(salt, owner, stored));
           await handle.sync();
           await close();

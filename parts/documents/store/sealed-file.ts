@@ -23,7 +23,7 @@ const magic = Buffer.from('PARAPHD1');
 export const saltBytes = 32;
 const tagBytes = 16;
 export const headerBytes = magic.length + saltBytes + 8 + 32;
-/** The bytes of the file in a chunk. One of 64 KiB costs a fifth more CPU for the same bytes. */
+/** The bytes of the file in a chunk. One of 64 KiB costs a quarter more CPU for the same bytes. */
 export const chunkBytes = 256 * 1024;
 export const sealedChunkBytes = chunkBytes + tagBytes;
 
@@ -52,9 +52,13 @@ export const createFileSeals = (serviceKey: Uint8Array) => {
   const chunksWith = (salt: Uint8Array) => {
     const key = Buffer.from(hkdfSync('sha256', fileKey, salt, 'chunks', 32));
     return {
-      seal: (index: number, isLast: boolean, bytes: Uint8Array): Buffer => {
+      /** @returns The encrypted bytes and their tag. */
+      seal: (index: number, isLast: boolean, bytes: Uint8Array): readonly [Buffer, Buffer] => {
         const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index, isLast));
-        return Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+        const encrypted = cipher.update(bytes);
+        // GCM holds nothing back; `final` makes the tag.
+        cipher.final();
+        return [encrypted, cipher.getAuthTag()];
       },
       /** @returns Undefined for one that does not fit here. */
       open: (index: number, isLast: boolean, sealed: Uint8Array): Buffer | undefined => {

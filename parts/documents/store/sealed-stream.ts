@@ -17,6 +17,8 @@ type Chunks = ReturnType<FileSeals['chunksWith']>;
 
 export interface Written extends Stored {
   readonly salt: Buffer;
+  /** @throws When what was written so far could not be flushed. */
+  readonly flushed: () => Promise<void>;
 }
 
 const writeAll = async (handle: FileHandle, bytes: Uint8Array, at: number): Promise<void> => {
@@ -27,20 +29,33 @@ const writeAll = async (handle: FileHandle, bytes: Uint8Array, at: number): Prom
   }
 };
 
-/** Cuts a source into pieces of this size; the last one may be less, and is empty for no bytes. */
+const writeBoth = async (
+  handle: FileHandle,
+  both: readonly [Uint8Array, Uint8Array],
+  at: number,
+): Promise<void> => {
+  const { bytesWritten } = await handle.writev(both, at);
+  const whole = both[0].length + both[1].length;
+  if (bytesWritten < whole)
+    await writeAll(handle, Buffer.concat(both).subarray(bytesWritten), at + bytesWritten);
+};
+
+/**
+ * Cuts a source into pieces of this size; the last one may be less, and is empty for no bytes. All
+ * are in the same memory: a piece is good until the next one is asked for.
+ */
 const pieces = async function* (
   source: AsyncIterable<Uint8Array>,
   size: number,
 ): AsyncGenerator<{ readonly bytes: Uint8Array; readonly isLast: boolean }> {
-  // A piece is handed on when more comes, because only then it is known that it is not the last.
-  let piece = Buffer.allocUnsafe(size);
+  const piece = Buffer.allocUnsafeSlow(size);
   let length = 0;
   for await (const given of source) {
     let rest = given;
     while (rest.length > 0) {
+      // Only when more comes it is known that it is not the last.
       if (length === size) {
         yield { bytes: piece, isLast: false };
-        piece = Buffer.allocUnsafe(size);
         length = 0;
       }
       const taken = Math.min(size - length, rest.length);
@@ -51,6 +66,32 @@ const pieces = async function* (
   }
   yield { bytes: piece.subarray(0, length), isLast: true };
 };
+
+/**
+ * Flushes a file while it is written, so that the flush at its end is short. One at a time.
+ *
+ * The system tells of a failed flush once, and the next one succeeds although data is lost. So the
+ * error is kept for `end`.
+ */
+const createFlusher = (handle: FileHandle) => {
+  let flushed: Promise<void> = Promise.resolve();
+  let isIdle = true;
+  return {
+    begin: (): void => {
+      if (!isIdle) return;
+      isIdle = false;
+      flushed = handle.datasync().then(() => {
+        isIdle = true;
+      });
+      // `end` tells of it.
+      flushed.catch(() => undefined);
+    },
+    end: (): Promise<void> => flushed,
+  };
+};
+
+/** Chunks between two flushes: 8 MiB. */
+const flushEvery = 32;
 
 /**
  * Writes all but the header. A chunk is written while the next one comes.
@@ -65,6 +106,7 @@ export const writeSealed = async (
   const salt = randomBytesOf(saltBytes);
   const chunks = seals.chunksWith(salt);
   const hash = createHash('sha256');
+  const flusher = createFlusher(handle);
   let size = 0;
   let index = 0;
   let writing: Promise<void> = Promise.resolve();
@@ -72,14 +114,16 @@ export const writeSealed = async (
     hash.update(bytes);
     const sealed = chunks.seal(index, isLast, bytes);
     await writing;
-    writing = writeAll(handle, sealed, headerBytes + index * sealedChunkBytes);
+    writing = writeBoth(handle, sealed, headerBytes + index * sealedChunkBytes);
     // Awaited with the next chunk; an error must not be unhandled until then.
     writing.catch(() => undefined);
     size += bytes.length;
     index += 1;
+    if (index % flushEvery === 0) flusher.begin();
   }
   await writing;
-  return { salt, sha256: hash.digest('hex'), size };
+  flusher.begin();
+  return { salt, sha256: hash.digest('hex'), size, flushed: flusher.end };
 };
 
 export const writeHeader = (handle: FileHandle, header: Uint8Array): Promise<void> =>
