@@ -59,7 +59,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
   documents: [
-    'certificates client command-line console/pages engine http http/outgoing http/pages part pki processes protocol redis registry telemetry workflows',
+    'certificates client command-line console engine http http/outgoing http/pages part pki processes protocol redis registry telemetry workflows',
     'aws4fetch hono zod',
   ],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],

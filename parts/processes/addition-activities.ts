@@ -6,11 +6,12 @@ import {
   activity,
   type InstanceInHand,
 } from '../../packages/engine/src/define.ts';
+import { ownIdOf } from '../../src/transactions/jobs/instance-ids.ts';
 import type { AdditionWork, DefinitionAddition, InProcess, Members } from './addition.ts';
 import type { Finishing, Prepared, Unprepared } from './charts/process.machine.ts';
 import { isStep, type PlanItem, type PlanStep } from './charts/process-plan.ts';
 import type { Completed, Completion, Person } from './charts/signer-contract.ts';
-import { processActivities } from './names.ts';
+import { processActivities, processName } from './names.ts';
 import type { ProcessData } from './stock-process.ts';
 
 /** Until it answers: what it needs may be away for long, and the process waits. */
@@ -27,7 +28,14 @@ const processOf = ({
   signal,
 }: Pick<ActivityArguments<unknown>, 'now' | 'signal'> & {
   readonly instance: InstanceInHand;
-}): InProcess => ({ apId: (data as ProcessData).apId, instance: id, createdAt, now, signal });
+}): InProcess => ({
+  apId: (data as ProcessData).apId,
+  id: ownIdOf(id, processName),
+  instance: id,
+  createdAt,
+  now,
+  signal,
+});
 
 /** The members of all people of a step. */
 const peopleOf = ({ signers, escalate }: PlanStep): readonly Members[] =>

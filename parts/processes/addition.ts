@@ -73,6 +73,8 @@ export interface DefinitionAddition {
 /** The process that a member of {@link AdditionWork} works for. */
 export interface InProcess {
   readonly apId: string;
+  /** As the application knows it. */
+  readonly id: string;
   /** Of the instance: it names the process in all of the service. */
   readonly instance: string;
   /** When the instance began, because an id may be used again after its retention. */

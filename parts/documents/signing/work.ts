@@ -253,7 +253,8 @@ export const createSigningWork = (options: SigningOptions): AdditionWork => {
     id: string,
     document: ProcessDocument,
     chain: FoundChain,
-    { report, evidence }: Ended,
+    evidence: string,
+    process: InProcess,
   ): Promise<Stored | undefined> => {
     const bytes = await readNewest(id, document, chain);
     const sealed =
@@ -264,7 +265,7 @@ export const createSigningWork = (options: SigningOptions): AdditionWork => {
           fieldName: evidenceField,
           at: new Date(now()),
           name: 'Paraph',
-          reason: `Sealed by the service with the evidence record of process ${report.id}`,
+          reason: `Sealed by the service with the evidence record of process ${process.id}`,
           record: Buffer.from(evidence),
         },
         await sealOf(custody),
@@ -286,7 +287,10 @@ export const createSigningWork = (options: SigningOptions): AdditionWork => {
     const chain = await results.find(id);
     const before = chain && lastOf(chain);
     if (chain === undefined || before === undefined) return { ...document };
-    const last = chain.last ?? (await inTurn(() => embed(id, document, chain, ended))) ?? before;
+    const last =
+      chain.last ??
+      (await inTurn(() => embed(id, document, chain, ended.evidence, process))) ??
+      before;
     const { text: _, ...same } = chain;
     const record = recordOf(id, process.apId, document, last, until);
     const next = last === before ? same : { ...same, last };

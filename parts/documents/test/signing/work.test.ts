@@ -79,6 +79,7 @@ const createStage = async () => {
   };
   const process: InProcess = {
     apId,
+    id: '7',
     instance: 'tenant-process--7',
     createdAt,
     now: now(),
