@@ -182,16 +182,28 @@ describe('the page of the phone', () => {
       await heading(page, 'Do you want to sign?');
       const focused = (what: string) => page.evaluate(`document.activeElement.${what}`);
       expect(await focused('tagName')).toBe('H1');
+      // What a screen reader says, in this order.
+      const read = async (...said: readonly string[]): Promise<void> => {
+        const tree = await page.locator('main').ariaSnapshot();
+        const at = said.map((each) => tree.indexOf(each));
+        expect([tree, ...at]).toEqual([tree, ...at.toSorted((a, b) => a - b)]);
+        expect([tree, at.includes(-1)]).toEqual([tree, false]);
+      };
+      const shown = [
+        'heading "Do you want to sign?"',
+        'Asked by',
+        'group "What you sign"',
+        'timer',
+      ];
+      await read(...shown, 'button "Sign"', 'button "Cancel"');
       await page.keyboard.press('Tab');
       expect(await focused('textContent')).toBe('Sign');
       // It has just appeared, and cannot be pressed at once.
       await page.locator('#view:not(.held)').waitFor();
       await page.keyboard.press('Enter');
       expect(await focused('name')).toBe('pin');
-      for (const digit of pin) await button(page, digit).press('Space');
-      await button(page, '1').press('Space');
-      await button(page, 'Delete the last digit').press('Space');
-      expect(await page.getByRole('status').textContent()).toBe('6 digits entered');
+      await read(...shown, 'textbox "Enter your PIN to sign"', 'button "Sign with PIN"');
+      await page.keyboard.type(pin);
       await page.keyboard.press('Tab');
       expect(await focused('textContent')).toBe('Sign with PIN');
       await page.keyboard.press('Enter');

@@ -138,7 +138,7 @@ button,.button{display:block;width:100%;min-height:3.25rem;padding:.75rem min(1.
 button:focus-visible,.button:focus-visible{border-radius:.5rem}
 .actions{display:grid;gap:.625rem;margin-top:1.5rem}
 /* The button that signs or sends is in sight, also above a keyboard. What has the focus is never below it. */
-@media (min-height:18rem){
+@media (min-height:16rem){
 html{scroll-padding-bottom:5.5rem}
 form>.primary,.reach{position:sticky;bottom:.75rem;z-index:1;box-shadow:0 0 0 .75rem var(--card)}
 .reach{background:var(--card)}
