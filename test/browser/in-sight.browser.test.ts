@@ -3,20 +3,15 @@
  * sight, without a keyboard and above one, which leaves about 320 px; and all of it with text of
  * twice the size.
  */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyTaskPage } from '../../parts/processes/test/tasks/every-task-page.ts';
-import { serveAsset } from '../../src/http/pages/assets.ts';
-import { pageHeaders } from '../../src/http/pages/headers.ts';
-import { frameOf } from '../http/pages/page-contract.ts';
 import { everyPage } from '../oauth/pages/every-page.ts';
+import { complaintsOfAxe } from './axe.ts';
 import { chromiumOptions, launchChromium, withContext } from './chromium.ts';
 import { widths } from './in-page.mjs';
+import { type PageServer, servePages } from './page-server.ts';
 
-const branding = { color: '#1f5fbf', logoSvg: undefined };
 const pages = new Map([...everyTaskPage, ...everyPage]);
 const open = [...everyTaskPage.keys()].filter(
   (name) => name.startsWith('open') && name !== 'open exhausted',
@@ -27,29 +22,12 @@ const numbers = [...everyPage.keys()].filter(
 );
 const codes = [...everyPage.keys()].filter((name) => name.startsWith('code'));
 
-let server: Server;
-let origin: string;
+let server: PageServer;
 let browser: Browser;
 let largeText: Browser;
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://here');
-    if (pathname === '/page') {
-      const page = pages.get(searchParams.get('name') ?? '')?.(frameOf('de')) ?? '';
-      response.writeHead(200, { ...pageHeaders, 'content-type': 'text/html;charset=UTF-8' });
-      // Without the reload that leaves at once: such a page could not be looked at.
-      response.end(page.replace(/<meta http-equiv="refresh" content="0[^>]*>/, ''));
-      return;
-    }
-    const name = pathname.replace('/oidc/assets/', '');
-    const asset = serveAsset(name, branding, { query: '', ifNoneMatch: undefined });
-    const type = asset?.headers.get('content-type') ?? 'text/plain';
-    response.writeHead(asset === undefined ? 404 : 200, { ...pageHeaders, 'content-type': type });
-    response.end(await asset?.text());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await servePages(pages);
   browser = await launchChromium();
   const options = chromiumOptions();
   // What a person has chosen in the settings of the browser: 16 px are usual.
@@ -60,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await largeText?.close();
-  server?.closeAllConnections();
   server?.close();
 });
 
@@ -74,7 +51,7 @@ const withPage = (
   const look = { viewport, hasTouch: true, isMobile: true, reducedMotion: 'reduce' } as const;
   return withContext(of, look, async (context) => {
     const page = await context.newPage();
-    await page.goto(`${origin}/page?${new URLSearchParams({ name })}`);
+    await page.goto(server.addressOf(name));
     await use(page);
   });
 };
@@ -127,11 +104,7 @@ describe('with text of twice the size', () => {
       await page.evaluate(openDetails);
       const { content, window } = await page.evaluate(widths);
       expect(content).toBeLessThanOrEqual(window);
-      await page.evaluate(axe.source);
-      const complaints =
-        await page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })
-        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
-      expect(complaints).toEqual([]);
+      expect(await complaintsOfAxe(page)).toEqual([]);
     });
   });
 

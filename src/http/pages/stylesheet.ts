@@ -137,7 +137,8 @@ button,.button{display:block;width:100%;min-height:3.25rem;padding:.75rem min(1.
 .held button{opacity:.55}
 button:focus-visible,.button:focus-visible{border-radius:.5rem}
 .actions{display:grid;gap:.625rem;margin-top:1.5rem}
-/* The button that signs or sends is in sight, also above a keyboard. What has the focus is never below it. */
+/* The button that signs or sends is in sight, also above a keyboard. What has the focus is never below it.
+A page that begins with a code for another device, or has a choice of numbers, is longer than a screen: its button lies below its field. */
 @media (min-height:16rem){
 html{scroll-padding-bottom:5.5rem}
 form>.primary,.reach{position:sticky;bottom:.75rem;z-index:1;box-shadow:0 0 0 .75rem var(--card)}
