@@ -100,10 +100,16 @@ const job = (id: string, text: string, added: number, endedAt: number, isSigned 
   ],
 });
 /** Asked and signed in one moment, after the next step has begun. */
-const askedLate = job('H4', 'p-1 s0 2/0', 1900, 2600);
-askedLate.job.record = {
-  history: ['pending', 'signed'].map((state) => ({ state, attempt: 1, at: start + 2550 })),
-} as never;
+const late = job('H4', 'p-1 s0 2/0', 1900, 2600);
+const askedLate = {
+  ...late,
+  job: {
+    ...late.job,
+    record: {
+      history: ['pending', 'signed'].map((state) => ({ state, attempt: 1, at: start + 2550 })),
+    },
+  } as unknown as FinalJob,
+};
 const stoodStill = {
   kind: 'starved',
   target: 'worker-1',
