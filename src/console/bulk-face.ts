@@ -87,3 +87,6 @@ export const pageOf = ({ list }: Pick<BulkFace, 'list'>): string => `/admin/${li
 /** The pages and operations of plan and order: below `/admin` and `/admin/api`. */
 export const bulkPathOf = (list: string): string =>
   list === 'transactions' ? '/replays' : `/replays/${list}`;
+
+/** The section of the navigation that the pages of a list's bulks belong to. */
+export const sectionOf = (list: string): string => (list === 'transactions' ? 'replays' : list);

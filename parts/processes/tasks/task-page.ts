@@ -127,10 +127,10 @@ ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${lead(isolated(task.application), isolated(task.name))}</p>
 ${state.problem === undefined ? '' : problemBlock(words.problems[state.problem])}
-${facts(task, words, frame.language)}
 ${document(task, words)}
+${facts(task, words, frame.language)}
 <p>${state.mayAsk ? how(shortened(task.msisdn)) : exhausted}</p>
-${state.mayAsk ? html`<div class="actions">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}
+${state.mayAsk ? html`<div class="actions reach">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}
 ${declineForm(view, words)}`,
   });
 };

@@ -1,7 +1,7 @@
 /** Bulks of all lists: which there are, and the progress of one. */
 import { html } from 'hono/html';
 import { type FaultCode, faultTable, isFaultCode } from '../../../packages/protocol/src/fault.ts';
-import type { BulkFace, BulkWords } from '../bulk-face.ts';
+import { type BulkFace, type BulkWords, sectionOf } from '../bulk-face.ts';
 import type { ConsoleSession } from '../deps.ts';
 import {
   type BulkProgress,
@@ -167,7 +167,7 @@ export const replayPage = (model: ReplayModel): string => {
   return layOut({
     title: `${title} ${counted(report.total, ...(face?.what ?? unnamed))}: ${state}`,
     session,
-    current: 'replays',
+    current: sectionOf(report.of ?? 'transactions'),
     ...(!isOver(report) && { live: { everySeconds: 2 } }),
     main: html`<p><a href="/admin/replays">Replays</a></p>
 <h1>${title} ${counted(report.total, ...(face?.what ?? unnamed))}</h1>

@@ -112,6 +112,33 @@ const ended = async (bulkId: string): Promise<Json> => {
   return api('GET', `/replays/${bulkId}`);
 };
 
+it('failed workflows need a person: the overview counts them and leads to their list', async () => {
+  const ofWorkflows = async () =>
+    (await api('GET', '/overview')).needs.filter(({ kind }: Json) => kind === 'workflows-failed');
+  expect(await ofWorkflows()).toEqual([]);
+  await failed('n-1', 'n-2');
+  const page = '/admin/workflows?status=failed';
+  expect(await ofWorkflows()).toEqual([
+    { kind: 'workflows-failed', count: 2, text: '2 workflows have failed', page },
+  ]);
+  const overview = (await stage.ask('operator', 'GET', '/admin')).text;
+  expect(overview).toContain(`<a href="${page}">2 workflows have failed</a>`);
+  full.clear();
+  const { bulkId } = await api('POST', '/replays/workflows', {
+    ...{ filter: { text: 'n-' }, perSecond: 1000, reason: 'There is room again' },
+  });
+  await ended(bulkId);
+  for (const id of ['n-1', 'n-2']) await reaches(id, 'completed');
+  expect(await ofWorkflows()).toEqual([]);
+  // Plan and report belong to the workflows, and not to the transactions.
+  for (const path of ['/admin/replays/workflows/plan?kind=replay', `/admin/replays/${bulkId}`]) {
+    const { text } = await stage.ask('operator', 'GET', path);
+    expect(/<a class="entry" href="([^"]*)" aria-current="page">/.exec(text)?.[1]).toBe(
+      '/admin/workflows',
+    );
+  }
+});
+
 describe('a bulk of workflows', () => {
   it('replays all failed ones that a filter finds, once each, after a dry run', async () => {
     await failed('r-1', 'r-2', 'r-3');
