@@ -65,7 +65,7 @@ export interface BulkFace {
   /** The filter of the list that shows what an order of this kind is for. */
   stateOf(kind: string): Readonly<Record<string, string>>;
   more?(kind: string): BulkMore | undefined;
-  /** As a role may see it. */
+  /** The plan without what this role may not see. */
   shown(role: Role, plan: BulkPlan): BulkPlan;
   tiles(plan: BulkPlan, kind: string): readonly Tile[];
   /** A sentence before the fields of the order. */

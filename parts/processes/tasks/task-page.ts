@@ -33,7 +33,7 @@ export interface TaskView extends FormTarget {
   readonly task: Task;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** For what the person has just sent; `reason` is what was typed. */
+  /** What was wrong with the form that the person has just sent; `reason` is what was typed. */
   readonly formError?:
     | { readonly problem: 'service' | 'tooLong'; readonly reason?: string }
     | undefined;

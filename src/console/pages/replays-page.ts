@@ -74,7 +74,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
 export interface ReplayModel {
   readonly session: ConsoleSession;
   readonly report: BulkReport;
-  /** Of the list that the bulk is about; undefined when this service has no such list any more. */
+  /** Shows the list that the bulk is about; undefined when this service no longer has that list. */
   readonly face: BulkFace | undefined;
   /** The index of the first item on the page. */
   readonly from: number;
@@ -129,7 +129,7 @@ ${
 }`;
 };
 
-/** Of the counts on the page. */
+/** The order of the counts on the page. */
 const order: readonly ItemResult[] = [
   'open',
   'signed',
