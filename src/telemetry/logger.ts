@@ -183,7 +183,7 @@ const maxFrames = 10;
  */
 const framesOf = ({ message, stack = '' }: Error): readonly string[] => {
   // `TypeError: refused`, `Error [ERR_CODE]: refused`. Any other beginning is not of JavaScript.
-  const begun = /^[\w$.]+(?: \[\w+\])?(?:: |$)/m.exec(stack)?.[0].length ?? 0;
+  const begun = /^[\w$.]+(?: \[\w+\])?(?:: |(?=\n|$))/.exec(stack)?.[0].length ?? 0;
   if (begun === 0 || !stack.startsWith(message, begun)) return [];
   const frames = stack.slice(begun + message.length).matchAll(/^ {4}at (.+:\d+:\d+\)?)$/gm);
   return [...frames].slice(0, maxFrames).map(([, frame = '']) => frame.slice(0, 300));
