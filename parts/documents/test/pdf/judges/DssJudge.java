@@ -1,4 +1,7 @@
 import eu.europa.esig.dss.model.FileDocument;
+import eu.europa.esig.dss.pades.validation.PDFDocumentValidator;
+import eu.europa.esig.dss.pdf.modifications.DefaultPdfDifferencesFinder;
+import eu.europa.esig.dss.pdf.pdfbox.PdfBoxDefaultObjectFactory;
 import eu.europa.esig.dss.simplereport.SimpleReport;
 import eu.europa.esig.dss.spi.DSSUtils;
 import eu.europa.esig.dss.spi.validation.CommonCertificateVerifier;
@@ -21,6 +24,12 @@ public class DssJudge {
       verifier.setTrustedCertSources(trust);
       SignedDocumentValidator validator = SignedDocumentValidator.fromDocument(new FileDocument(path));
       validator.setCertificateVerifier(verifier);
+      // It would paint all pages twice to compare them, which takes gigabytes for huge ones.
+      DefaultPdfDifferencesFinder finder = new DefaultPdfDifferencesFinder();
+      finder.setMaximalPagesAmountForVisualComparison(0);
+      PdfBoxDefaultObjectFactory factory = new PdfBoxDefaultObjectFactory();
+      factory.setPdfDifferencesFinder(finder);
+      ((PDFDocumentValidator) validator).setPdfObjFactory(factory);
       Reports reports = validator.validateDocument();
       if (System.getenv("DSS_DETAILS") != null) System.err.println(reports.getXmlSimpleReport());
       SimpleReport report = reports.getSimpleReport();
