@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
 import { usableRoots } from '../../packages/pki/src/roots.ts';
 import { readSettingFile, SettingFileError } from '../../src/environment/setting-file.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import { limitsFrom, takeAll } from '../../src/registry/rate-limiter.ts';
 import type { certificatesConfiguration } from './configuration.ts';

@@ -1,6 +1,6 @@
 /** The pages of signers, in a process with the API. */
 import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import { workflowsOf } from '../workflows/index.ts';
 import type { ProcessShapes } from './configuration.ts';

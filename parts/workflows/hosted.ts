@@ -56,7 +56,7 @@ export interface HostedWords {
   readonly examples: {
     readonly start: { readonly summary: string; readonly value: object };
     readonly event: { readonly summary: string; readonly value: object };
-    /** Of the requests, by name. */
+    /** The names of the requests' schemas. */
     readonly as: { readonly start: string; readonly event: string };
   };
 }
@@ -82,7 +82,7 @@ export interface HostedWorkRooms<Shapes extends PartShapes = PartShapes> extends
   readonly engine: Engine;
   /** Undefined where no mail server is configured. */
   readonly mailer: Mailer | undefined;
-  /** For activities that use it. */
+  /** The gate of mails, for activities that send some. */
   readonly mailGate: Gate;
 }
 
@@ -104,7 +104,7 @@ export interface HostedDetail {
 }
 
 export interface HostedPage {
-  /** Of the instance: `/admin/workflows/…`. */
+  /** The path of the instance's page: `/admin/workflows/…`. */
   readonly path: string;
   readonly session: ConsoleSession;
   /** Whether the operator may give it orders. */

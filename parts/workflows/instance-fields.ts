@@ -32,7 +32,7 @@ export interface ListedInstance {
 export interface InstanceRow extends ListedInstance {
   /** When its job has ended, and how; undefined while it is open. */
   readonly ended?: { readonly at: number; readonly job: 'completed' | 'failed' } | undefined;
-  /** Of those whom a process names: digits. */
+  /** The numbers of the people whom a process names, digits only. */
   readonly numbers: readonly string[];
   /** Why its job has failed; present where it is searched for. */
   readonly failure?: string | undefined;
@@ -96,7 +96,7 @@ export const instanceFacts = {
     code: hash32,
   }),
 };
-/** With the bits of all numbers. */
+/** The facts of a packed row, with the bits of all numbers. */
 export const packedFacts = { ...instanceFacts, ...Object.fromEntries(people.entries()) };
 
 export const instanceLayout: RowLayout = {

@@ -81,7 +81,7 @@ export const countsText = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ');
 
-/** Of a plan: those that are left out, by the reason. */
+/** Says how many items a plan leaves out, by the reason. */
 export const refusedText = ({ refused }: Pick<BulkPlan, 'refused'>): string | undefined =>
   countsText(Object.fromEntries(Object.entries(refused).filter(([, count]) => count > 0))) ||
   undefined;

@@ -177,7 +177,7 @@ describe('a master key', () => {
 
   it('that was replaced opens nothing any more, for a process and for a command', async () => {
     await expect(start(old)).rejects.toThrow(
-      'the master key does not open the stored service-key record',
+      'The master key does not open the stored service-key record',
     );
     for (const args of [
       ['master-key', 'list'],

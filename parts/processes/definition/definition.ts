@@ -233,7 +233,10 @@ export const definitionSchema = z
   .meta({ id: 'ProcessDefinition', description: 'A signature process' });
 export type ProcessDefinition = Readonly<z.infer<typeof definitionSchema>>;
 
-/** For editors and other programs. What only code can check is not in it. */
+/**
+ * The JSON Schema of a definition, for editors and other programs. What only code can check is not
+ * in it.
+ */
 export const definitionJsonSchema = () => ({
   $id: 'urn:paraph:process-definition:1',
   title: 'Definition of a signature process',

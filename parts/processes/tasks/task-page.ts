@@ -33,7 +33,7 @@ export interface TaskView extends FormTarget {
   readonly task: Task;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** For what the person has just sent; `reason` is what was typed. */
+  /** What was wrong with the form that the person has just sent; `reason` is what was typed. */
   readonly formError?:
     | { readonly problem: 'service' | 'tooLong'; readonly reason?: string }
     | undefined;
@@ -127,10 +127,10 @@ ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${lead(isolated(task.application), isolated(task.name))}</p>
 ${state.problem === undefined ? '' : problemBlock(words.problems[state.problem])}
-${facts(task, words, frame.language)}
 ${document(task, words)}
+${facts(task, words, frame.language)}
 <p>${state.mayAsk ? how(shortened(task.msisdn)) : exhausted}</p>
-${state.mayAsk ? html`<div class="actions">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}
+${state.mayAsk ? html`<div class="actions reach">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}
 ${declineForm(view, words)}`,
   });
 };

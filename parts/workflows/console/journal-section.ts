@@ -35,7 +35,7 @@ export type Step =
 export const stepsOf = (entries: readonly JournalEntry[]): readonly Step[] => {
   const steps: (Step | { readonly kind: 'tries'; readonly at: number; readonly tries: Try[] })[] =
     [];
-  /** Of each activity, by its path and name. */
+  /** The open tries of each activity, by its path and name. */
   const open = new Map<string, Try[]>();
   for (const entry of entries) {
     if (entry.kind !== 'activity') {

@@ -55,7 +55,7 @@ export interface WorkflowEvent {
   readonly reason?: string | undefined;
 }
 
-/** With what a part tells of an instance of its own (`told` in hosted.ts). */
+/** An instance, with what a part tells of one of its own (`told` in hosted.ts). */
 export interface WorkflowDetail {
   /**
    * Whether the service has a definition of this workflow. Without one its jobs wait.

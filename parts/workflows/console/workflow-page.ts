@@ -35,7 +35,7 @@ import { statusMark } from './workflows-page.ts';
 export interface WorkflowModel {
   readonly session: ConsoleSession;
   readonly detail: WorkflowDetail;
-  /** Of the part whose workflow it is. */
+  /** What the part whose workflow it is adds to the page. */
   readonly hosted: HostedDetail | undefined;
   /** Undefined when no workflow of this name is configured any more. */
   readonly workflow: Workflow | undefined;

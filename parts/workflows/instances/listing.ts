@@ -109,12 +109,12 @@ export interface Noted {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Of an instance always the same: {@link peopleOf}. */
+  /** The people of the instance, who never change: {@link peopleOf}. */
   readonly people: People;
   readonly status: WorkflowStatus;
   /** How its job ends: a cancelled instance may end in a failed job. */
   readonly job: 'added' | 'open' | 'completed' | 'failed';
-  /** Of the lock of the job; for `open`. */
+  /** The token of the lock of the job; for `open`. */
   readonly token?: string | undefined;
 }
 
@@ -187,7 +187,7 @@ const pack = (row: InstanceRow): readonly [facts: Buffer, names: Buffer] => {
 const sweepEveryMs = ({ doneMs, failedMs }: Retention): number =>
   Math.min(Math.max(doneMs, failedMs, 10_000), 3_600_000);
 
-/** Of the instances in one queue. */
+/** The list of the instances in one queue. */
 export const createListing = (options: {
   readonly queue: Queue;
   readonly redis: RedisClient;
@@ -224,7 +224,7 @@ export const createListing = (options: {
       const isDue = await redis.set(keys.swept, time, 'PX', sweepEveryMs(retention), 'NX');
       if (isDue !== null) await sweep();
     },
-    /** Of the open instances of an application, and of all. */
+    /** Counts the open instances of an application, and of all. */
     sizes: async (apId: string): Promise<{ readonly own: number; readonly inAll: number }> => {
       const [own, all] = await redis.hmget(keys.sizes, tenantOf(apId), inAll);
       return { own: Number(own ?? 0), inAll: Number(all ?? 0) };

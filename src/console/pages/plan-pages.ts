@@ -1,6 +1,6 @@
 /** The plan of a bulk of any list: counts, what is left out, and the order form. */
 import { html } from 'hono/html';
-import { type BulkFace, bulkPathOf, pageOf } from '../bulk-face.ts';
+import { type BulkFace, bulkPathOf, pageOf, sectionOf } from '../bulk-face.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { filterWords, type Written } from '../filter.ts';
 import type { BulkPlan } from '../operators/bulk-list.ts';
@@ -172,7 +172,7 @@ export const planPage = (model: PlanModel): string => {
   return layOut({
     title: problem === undefined ? title : `Error: ${title}`,
     session,
-    current: 'replays',
+    current: sectionOf(face.list.name),
     main: html`<h1>${title}</h1>
 ${noticeBanner(problem === 'more-wrong' ? undefined : problem)}
 <p>${intro} ${ids.length > 0 ? `${count(ids.length)} selected ${face.what[ids.length === 1 ? 0 : 1]}` : `all ${of}`} ${

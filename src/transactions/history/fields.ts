@@ -46,7 +46,7 @@ export interface Field<Row, Value> extends FieldWords {
   readonly schema: z.ZodType<Value>;
   /** The sentence about a value that cannot be read: `must be …`. */
   readonly must: string;
-  /** Of a list to choose from. */
+  /** The choices of a list from which one is taken. */
   readonly choices?: readonly Choice[];
   /** What the packed numbers of a row must be, so that it may match. */
   tests?(value: Value): readonly Test[];

@@ -62,7 +62,34 @@ const once = setup({
   },
 });
 
+/** No state takes an error of its activity. */
+const plain = setup({
+  types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
+  actors: {
+    archive: fromPromise<void, string>(async ({ input }) => {
+      if (full.has(input)) throw new Error('The archive is full');
+      archived.push(input);
+    }),
+  },
+}).createMachine({
+  id: 'plain',
+  context: ({ input }) => ({ id: input.id }),
+  initial: 'archiving',
+  states: {
+    archiving: {
+      invoke: { src: 'archive', input: ({ context }) => context.id, onDone: 'archived' },
+    },
+    archived: { type: 'final' },
+  },
+});
+
 const charts = [
+  defineWorkflow({
+    name: 'plain',
+    version: 1,
+    chart: plain,
+    input: z.object({ id: z.string() }),
+  }),
   defineWorkflow({
     name: 'contract',
     version: 1,
@@ -112,6 +139,33 @@ const ended = async (bulkId: string): Promise<Json> => {
   return api('GET', `/replays/${bulkId}`);
 };
 
+it('failed workflows need a person: the overview counts them and leads to their list', async () => {
+  const ofWorkflows = async () =>
+    (await api('GET', '/overview')).needs.filter(({ kind }: Json) => kind === 'workflows-failed');
+  expect(await ofWorkflows()).toEqual([]);
+  await failed('n-1', 'n-2');
+  const page = '/admin/workflows?status=failed';
+  expect(await ofWorkflows()).toEqual([
+    { kind: 'workflows-failed', count: 2, text: '2 workflows have failed', page },
+  ]);
+  const overview = (await stage.ask('operator', 'GET', '/admin')).text;
+  expect(overview).toContain(`<a href="${page}">2 workflows have failed</a>`);
+  full.clear();
+  const { bulkId } = await api('POST', '/replays/workflows', {
+    ...{ filter: { text: 'n-' }, perSecond: 1000, reason: 'There is room again' },
+  });
+  await ended(bulkId);
+  for (const id of ['n-1', 'n-2']) await reaches(id, 'completed');
+  expect(await ofWorkflows()).toEqual([]);
+  // Plan and report belong to the workflows, and not to the transactions.
+  for (const path of ['/admin/replays/workflows/plan?kind=replay', `/admin/replays/${bulkId}`]) {
+    const { text } = await stage.ask('operator', 'GET', path);
+    expect(/<a class="entry" href="([^"]*)" aria-current="page">/.exec(text)?.[1]).toBe(
+      '/admin/workflows',
+    );
+  }
+});
+
 describe('a bulk of workflows', () => {
   it('replays all failed ones that a filter finds, once each, after a dry run', async () => {
     await failed('r-1', 'r-2', 'r-3');
@@ -154,6 +208,24 @@ describe('a bulk of workflows', () => {
       ['bulk-end', 'done'],
       ['bulk-replay', 'workflows'],
     ]);
+  });
+
+  it('replays those that the error of an activity has ended, too', async () => {
+    const ids = ['p-1', 'p-2'];
+    for (const id of ids) {
+      full.add(id);
+      await begin('plain', id);
+      await reaches(id, 'failed');
+    }
+    const filter = { text: 'p-', failure: 'The archive is full' };
+    const plan = await api('POST', '/replays/workflows/plan', { filter });
+    expect(plan).toMatchObject({ found: 2, replayable: 2, byWorkflow: { plain: 2 } });
+    full.clear();
+    const order = { filter, perSecond: 1000, reason: 'There is room again' };
+    const { bulkId } = await api('POST', '/replays/workflows', order);
+    expect((await ended(bulkId)).counts).toMatchObject({ done: 2, refused: 0 });
+    for (const id of ids) await reaches(id, 'completed');
+    expect(archived.filter((id) => ids.includes(id)).sort()).toEqual(ids);
   });
 
   it('is found by why they have failed, in the list and in a plan', async () => {
