@@ -36,7 +36,7 @@ const pageTraits = (pages: readonly Page[]): readonly string[] => [
   pages.length > 50 ? `${pages.length} pages` : '',
 ];
 
-/** @returns Nothing for a file that cannot be opened. */
+/** @returns Less for a file that cannot be opened. */
 export const traitsOf = (bytes: Uint8Array): readonly string[] => {
   const head = Buffer.from(bytes.subarray(0, 1024)).toString('latin1');
   const version = /%PDF-(\d\.\d)/.exec(head)?.[1];
@@ -61,6 +61,7 @@ export const traitsOf = (bytes: Uint8Array): readonly string[] => {
       ...pageTraits([...pagesOf(document)]),
     ].filter((trait) => trait !== '');
   } catch {
-    return simple.filter((trait) => trait !== '');
+    const isEncrypted = Buffer.from(bytes).includes('/Encrypt');
+    return [...simple, isEncrypted ? 'encrypted' : 'damaged'].filter((trait) => trait !== '');
   }
 };

@@ -51,11 +51,13 @@ const dss = (libraries: string, root: string): Judge => ({
         root,
         ...paths,
       ]),
-    ).map((line) => {
-      const [path = '', indication = '', sub = '', level = '', errors = ''] = line.split('\t');
+    ).flatMap((line) => {
+      const [path = '', signer = '', indication = '', sub = '', level = '', errors = ''] =
+        line.split('\t');
       const isGood = indication === 'TOTAL_PASSED';
       const words = isGood ? `${indication} ${level}` : `${indication} ${sub} ${errors}`;
-      return { path, isGood, level, words };
+      // It tells no names of fields. The names of our signers begin so.
+      return signer.startsWith('MIDCHE') ? [{ path, isGood, level, words }] : [];
     }),
 });
 
