@@ -285,7 +285,7 @@ const addOrders = (
         return orderWorkflows(context, admin, { kind: 'replay', instance }, flags);
       const { reason } = flags;
       const answer = await admin.post<object>(['workflows', instance, 'replay'], { reason });
-      return ok({ instance, ...answer }, 'Runs again: its chart gets REPLAY.\n');
+      return ok({ instance, ...answer }, 'Runs again.\n');
     },
     checkOne,
   );

@@ -96,15 +96,20 @@ describe('on a screen of 375 × 667', () => {
 });
 
 describe('with text of twice the size', () => {
-  it.each([...pages.keys()])('%s fits the screen and gives axe no complaint', async (name) => {
-    await withPage(largeText, 667, name, async (page) => {
-      expect(
-        await page.evaluate('parseFloat(getComputedStyle(document.documentElement).fontSize)'),
-      ).toBe(32);
-      await page.evaluate(openDetails);
-      const { content, window } = await page.evaluate(widths);
-      expect(content).toBeLessThanOrEqual(window);
-      expect(await complaintsOfAxe(page)).toEqual([]);
+  it.each([
+    ['of tasks', everyTaskPage],
+    ['of logins', everyPage],
+  ])('every page %s fits the screen and gives axe no complaint', async (_, group) => {
+    await withPage(largeText, 667, 'open', async (page) => {
+      for (const name of group.keys()) {
+        await page.goto(server.addressOf(name));
+        const size = 'getComputedStyle(document.documentElement).fontSize';
+        expect([name, await page.evaluate(size)]).toEqual([name, '32px']);
+        await page.evaluate(openDetails);
+        const { content, window } = await page.evaluate(widths);
+        expect(content, name).toBeLessThanOrEqual(window);
+        expect([name, await complaintsOfAxe(page)]).toEqual([name, []]);
+      }
     });
   });
 

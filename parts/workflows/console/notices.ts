@@ -85,7 +85,7 @@ export const workflowErrors = <Key extends string>(
 
 const good = {
   'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
-  'workflow-replayed': ['good', 'Runs again', 'Its chart gets REPLAY.'],
+  'workflow-replayed': ['good', 'Runs again', 'It goes on where it failed.'],
   'event-taken': ['good', 'Sent', 'The workflow has taken the event.'],
 } as const satisfies Record<string, NoticeText>;
 

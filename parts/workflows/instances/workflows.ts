@@ -347,13 +347,15 @@ export const createWorkflows = (options: {
       listInstances(queues, filter, page, { retention, now, reasonOf }),
 
     /**
-     * Whether another run could change anything. A chart that has ended and takes no REPLAY in any
-     * state would end again, at another time.
+     * Whether another run could change anything: it goes on from an activity whose error no state
+     * has taken, or its chart takes REPLAY. Any other one that has ended would end again, at another
+     * time.
      */
     mayReplay: (instance: Instance): boolean => {
       const { machine } = workflowFor(instance)?.chart ?? {};
       return (
         !instance.isClosed ||
+        instance.record?.retry !== undefined ||
         machine === undefined ||
         machine.events.some((each) => takesReplay.test(each))
       );

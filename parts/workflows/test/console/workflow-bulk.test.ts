@@ -80,8 +80,35 @@ const closing = setup({
   },
 });
 
+/** No state takes an error of its activity. */
+const plain = setup({
+  types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
+  actors: {
+    archive: fromPromise<void, string>(async ({ input }) => {
+      if (full.has(input)) throw new Error('The archive is full');
+      archived.push(input);
+    }),
+  },
+}).createMachine({
+  id: 'plain',
+  context: ({ input }) => ({ id: input.id }),
+  initial: 'archiving',
+  states: {
+    archiving: {
+      invoke: { src: 'archive', input: ({ context }) => context.id, onDone: 'archived' },
+    },
+    archived: { type: 'final' },
+  },
+});
+
 const charts = [
   defineWorkflow({ name: 'closing', version: 1, chart: closing }),
+  defineWorkflow({
+    name: 'plain',
+    version: 1,
+    chart: plain,
+    input: z.object({ id: z.string() }),
+  }),
   defineWorkflow({
     name: 'contract',
     version: 1,
@@ -200,6 +227,24 @@ describe('a bulk of workflows', () => {
       ['bulk-end', 'done'],
       ['bulk-replay', 'workflows'],
     ]);
+  });
+
+  it('replays those that the error of an activity has ended, too', async () => {
+    const ids = ['p-1', 'p-2'];
+    for (const id of ids) {
+      full.add(id);
+      await begin('plain', id);
+      await reaches(id, 'failed');
+    }
+    const filter = { text: 'p-', failure: 'The archive is full' };
+    const plan = await api('POST', '/replays/workflows/plan', { filter });
+    expect(plan).toMatchObject({ found: 2, replayable: 2, byWorkflow: { plain: 2 } });
+    full.clear();
+    const order = { filter, perSecond: 1000, reason: 'There is room again' };
+    const { bulkId } = await api('POST', '/replays/workflows', order);
+    expect((await ended(bulkId)).counts).toMatchObject({ done: 2, refused: 0 });
+    for (const id of ids) await reaches(id, 'completed');
+    expect(archived.filter((id) => ids.includes(id)).sort()).toEqual(ids);
   });
 
   it('is found by why they have failed, in the list and in a plan', async () => {
