@@ -87,7 +87,7 @@ const bomb = (): PdfError =>
 
 const inflate = (raw: Uint8Array, maxBytes: number): Uint8Array => {
   try {
-    return inflateSync(raw, { maxOutputLength: maxBytes, finishFlush: constants.Z_SYNC_FLUSH });
+    return inflateSync(raw, { maxOutputLength: maxBytes });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw bomb();

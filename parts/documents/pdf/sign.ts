@@ -5,9 +5,10 @@
  * Source: ISO 32000-2 section 12.8.1, ETSI EN 319 142-1 section 5 and 6.
  */
 import { createHash } from 'node:crypto';
-import { type Appearance, addAppearance } from './appearance.ts';
+import { type Appearance, addAppearance, addEmptyAppearance } from './appearance.ts';
 import { catalogOf, openPdf, type PdfDocument } from './document.ts';
 import { type Field, fieldsOf, formOf, signatureFieldsOf } from './fields.ts';
+import { pdfAOf } from './metadata.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { findLock } from './permissions.ts';
 import { orRefused, type Refused } from './refused.ts';
@@ -159,15 +160,11 @@ const makeField = (
   signature: PdfRef,
 ): PdfRef => {
   const page = findPage(document, order.place?.page ?? 1);
-  const appearance: Appearance | undefined =
-    order.place &&
-    addAppearance(
-      document,
-      update,
-      page,
-      order.place,
-      order.lines ?? [order.name ?? '', order.at.toISOString()],
-    );
+  const lines = order.lines ?? [order.name ?? '', order.at.toISOString()];
+  const isPdfA1 = pdfAOf(document)?.startsWith('1') === true;
+  const appearance: Appearance = order.place
+    ? addAppearance(document, update, page, order.place, lines)
+    : { rect: [0, 0, 0, 0], form: isPdfA1 ? addEmptyAppearance(update) : undefined };
   const field = update.add(
     dict({
       Type: name('Annot'),
@@ -176,9 +173,9 @@ const makeField = (
       T: textString(order.fieldName),
       F: annotationFlags,
       P: page.reference,
-      Rect: appearance?.rect ?? [0, 0, 0, 0],
+      Rect: appearance.rect,
       V: signature,
-      AP: appearance && dict({ N: appearance.form }),
+      AP: appearance.form && dict({ N: appearance.form }),
     }),
   );
   addAnnotation(update, page, field);

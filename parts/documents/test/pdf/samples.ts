@@ -78,7 +78,8 @@ const tableOf = (offsets: ReadonlyMap<number, number>): string =>
     .map(([number, offset]) => `${number} 1\n${entry(offset)}`)
     .join('')}`;
 
-const sizeOf = (objects: Objects): number => Math.max(...objects.keys()) + 1;
+const sizeOf = (objects: Objects): number =>
+  [...objects.keys()].reduce((most, number) => Math.max(most, number), 0) + 1;
 
 /** With a table, as PDF 1.4 has it. */
 export const withTable = (
