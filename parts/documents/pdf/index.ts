@@ -9,6 +9,7 @@ export {
   type PreparedOrRefused,
   type PreparedSignature,
   prepareSignature,
+  recordsIn,
   type SignatureOrder,
 } from './sign.ts';
 export type { PadesLevel } from './trust.ts';
