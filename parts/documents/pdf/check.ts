@@ -16,15 +16,8 @@ import { pdfAOf, titleOf } from './metadata.ts';
 import { pagesOf } from './pages.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { readSignedRevision } from './signed-revision.ts';
-import {
-  isArray,
-  isDict,
-  isRef,
-  isStream,
-  PdfError,
-  type PdfStream,
-  type PdfValue,
-} from './values.ts';
+import { isStream, PdfError, type PdfStream, type PdfValue } from './values.ts';
+import { eachReference } from './walk.ts';
 
 /** 50 MiB: more does not fit the memory of the phones that read it. */
 export const maxPdfBytes = 50 << 20;
@@ -62,14 +55,6 @@ const unpackedBytes = async (
     dict: new Map().set('Filter', { kind: 'name', name: 'FlateDecode' }),
   };
   return measureInflated(decodeStream(once, document.resolve, 16 << 20), maxBytes);
-};
-
-/** Calls back for each reference in a value. */
-const eachReference = (value: PdfValue | undefined, visit: (number: number) => void): void => {
-  if (isRef(value)) visit(value.number);
-  else if (isArray(value)) for (const each of value) eachReference(each, visit);
-  else if (isDict(value)) for (const each of value.values()) eachReference(each, visit);
-  else if (isStream(value)) eachReference(value.dict, visit);
 };
 
 /**

@@ -32,6 +32,7 @@ import {
   type PdfRef,
   type PdfValue,
 } from './values.ts';
+import { eachReference } from './walk.ts';
 
 export interface Comparison {
   /** What a signature allows: further signatures, the security store, what is not shown. */
@@ -77,13 +78,6 @@ const addedTo = (before: PdfArray, after: PdfArray): PdfArray | undefined => {
     else added.push(each);
   }
   return next === before.length ? added : undefined;
-};
-
-const eachReference = (value: PdfValue | undefined, visit: (number: number) => void): void => {
-  if (isRef(value)) visit(value.number);
-  else if (isArray(value)) for (const each of value) eachReference(each, visit);
-  else if (isDict(value)) for (const each of value.values()) eachReference(each, visit);
-  else if (isStream(value)) eachReference(value.dict, visit);
 };
 
 /** Numbers that the revision refers to, of those given. */

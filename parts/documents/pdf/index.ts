@@ -2,6 +2,7 @@
 export { type Attachment, attachEvidence } from './attach.ts';
 export { type AboutPdf, type CheckedPdf, checkPdf, maxPdfBytes } from './check.ts';
 export { padesAttributes, padesCms, padesSignatureValue } from './pades.ts';
+export { recordsIn } from './record.ts';
 export type { ChangedPdf } from './refused.ts';
 export { addRevocation, type ValidationMaterial } from './security-store.ts';
 export {
@@ -9,7 +10,6 @@ export {
   type PreparedOrRefused,
   type PreparedSignature,
   prepareSignature,
-  recordsIn,
   type SignatureOrder,
 } from './sign.ts';
 export type { PadesLevel } from './trust.ts';

@@ -5,24 +5,21 @@
  * Source: ISO 32000-2 section 12.8.1, ETSI EN 319 142-1 section 5 and 6.
  */
 import { createHash } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
 import { type Appearance, addAppearance, addEmptyAppearance } from './appearance.ts';
 import { catalogOf, openPdf, type PdfDocument } from './document.ts';
-import { type Field, fieldsOf, formOf, signatureFieldsOf } from './fields.ts';
-import { inflate } from './filters.ts';
+import { type Field, fieldsOf, formOf } from './fields.ts';
 import { pdfAOf } from './metadata.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { findLock } from './permissions.ts';
+import { recordKey, writeRecord } from './record.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { writeDict } from './serialize.ts';
 import { createUpdate, setInCatalog, type Update, withEntries } from './update.ts';
 import {
-  byteString,
   dateString,
   dict,
   isArray,
   isRef,
-  isString,
   name,
   PdfError,
   type PdfRef,
@@ -79,30 +76,6 @@ export type PreparedOrRefused = ({ readonly ok: true } & PreparedSignature) | Re
 
 const rangeDigits = 10;
 const rangeRoom = `[0 ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)}]`;
-
-/** An entry of our own in a signature dictionary, which other programs pass over (Annex E.2). */
-const recordKey = 'ParaphRecord';
-const maxRecordBytes = 16 << 20;
-
-/** Of a string in PDF/A (ISO 19005-2 6.1.13). */
-const maxStringBytes = 32_000;
-
-/**
- * A record as it stands in a signature dictionary: deflated, in strings. Were it an object of its
- * own, pyHanko would call the earlier signatures modified.
- */
-const writeRecord = (record: Uint8Array): PdfValue => {
-  const packed = deflateSync(record);
-  return Array.from({ length: Math.ceil(packed.length / maxStringBytes) }, (_, index) =>
-    byteString(packed.subarray(index * maxStringBytes, (index + 1) * maxStringBytes)),
-  );
-};
-
-/** @throws PdfError When it cannot be unpacked. */
-const readRecord = (value: PdfValue): Uint8Array | undefined => {
-  if (!isArray(value) || !value.every(isString)) return undefined;
-  return inflate(Buffer.concat(value.map(({ bytes }) => bytes)), maxRecordBytes);
-};
 
 /** The signature dictionary, with zeros for what is known later. */
 const writeSignature = (order: SignatureOrder, reservedBytes: number): Buffer => {
@@ -259,24 +232,3 @@ export const prepareSignature = (
   bytes: Uint8Array,
   order: SignatureOrder,
 ): Promise<PreparedOrRefused> => orRefused(() => prepare(bytes, order));
-
-/**
- * The records that stand beside signatures, each covered by its signature: `verifyPdf` says whether
- * that is valid.
- *
- * @returns By the name of the field; none for what is not a PDF.
- */
-export const recordsIn = (bytes: Uint8Array): ReadonlyMap<string, Uint8Array> => {
-  try {
-    const document = openPdf(bytes);
-    const found = signatureFieldsOf(document).flatMap(({ name: field, dict: entries }) => {
-      const value = document.resolve(document.dictOf(entries.get('V'))?.get(recordKey));
-      const record = readRecord(value);
-      return record === undefined ? [] : [[field, record] as const];
-    });
-    return new Map(found);
-  } catch (error) {
-    if (error instanceof PdfError) return new Map();
-    throw error;
-  }
-};
