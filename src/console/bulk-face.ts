@@ -60,8 +60,8 @@ export interface BulkFace {
   /** The same for programs; it may have more members. */
   readonly filter: z.ZodType<Readonly<Record<string, unknown>>>;
   readonly words: Readonly<Record<string, BulkWords>>;
-  /** Why an item is left out, by the reason. */
-  readonly refusals: Readonly<Record<string, string>>;
+  /** Why an order of this kind leaves an item out, by the reason. */
+  refusals(kind: string): Readonly<Record<string, string>>;
   /** The filter of the list that shows what an order of this kind is for. */
   stateOf(kind: string): Readonly<Record<string, string>>;
   more?(kind: string): BulkMore | undefined;

@@ -237,7 +237,7 @@ describe('the page of the phone', () => {
       // Otherwise nobody has looked at the dark colours.
       expect(backgrounds.size).toBe(2);
     });
-  });
+  }, 300_000);
 
   it('can be installed, and has a page for when there is no connection', async () => {
     await withContext(stage.browser, { locale: 'de-CH' }, async (context) => {

@@ -85,6 +85,7 @@ export const openWorkflowConsole = async (
     words: Object.assign(
       {
         'GET /workflows': 'List instances of workflows',
+        'GET /workflows/failures': 'Count failed instances by workflow and reason',
         'GET /workflows/:id': 'Show an instance of a workflow',
         'POST /workflows/:id/cancel': 'Cancel an instance',
         'POST /workflows/:id/events': 'Send an event to an instance',

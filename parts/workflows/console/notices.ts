@@ -50,7 +50,8 @@ const ownErrors = {
     status: 409,
     code: 'refused',
     title: 'Not run again',
-    message: 'The chart of the workflow takes no REPLAY',
+    message:
+      'The chart has ended and takes no REPLAY: its author adds it, or the application starts a new instance (docs/operations/replay.md)',
   },
   'event-refused': {
     status: 409,

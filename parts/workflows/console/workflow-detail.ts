@@ -25,6 +25,7 @@ import type { ListedInstance } from '../instance-fields.ts';
 import type { Workflows, WorkflowView } from '../instances/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
+import { isReplayable } from './failures.ts';
 
 export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
   /** The id of the instance, which the list and the pages use. */
@@ -240,8 +241,7 @@ export const createWorkflowDetails = (
       const detail = {
         instance: rowOf(instance, role),
         isDefined: workflow !== undefined,
-        mayReplay:
-          workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
+        mayReplay: isReplayable(workflows, instance),
         ...hosted?.told,
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),

@@ -181,6 +181,11 @@ export const createWorkflows = (options: {
     };
   };
 
+  const reasonOf = async (id: string): Promise<string | undefined> => {
+    const instance = await engine.find(id);
+    return instance && reasonOfEnd(instance);
+  };
+
   const sendTo = async (
     instance: Instance,
     key: string | undefined,
@@ -337,8 +342,9 @@ export const createWorkflows = (options: {
     /** Newest first. @returns Undefined for an invalid cursor. */
     list: (
       filter: InstanceFilter,
-      page: { readonly limit: number; readonly cursor?: string | undefined },
-    ): ReturnType<typeof listInstances> => listInstances(queues, filter, page, { retention, now }),
+      page: Parameters<typeof listInstances>[2],
+    ): ReturnType<typeof listInstances> =>
+      listInstances(queues, filter, page, { retention, now, reasonOf }),
 
     /**
      * Whether another run could change anything: it goes on from an activity whose error no state

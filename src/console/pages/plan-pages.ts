@@ -139,9 +139,10 @@ const planned = (model: PlanModel, plan: BulkPlan): Html => {
   const { face, kind } = model;
   const { found, replayable, refused, truncated } = plan;
   const words = wordsOf(model);
+  const refusals = face.refusals(kind);
   const what = headed(face.what[1]);
   const left = byNumber(refused).flatMap(([why, number]) =>
-    number === 0 ? [] : [[face.refusals[why] ?? why, number] as const],
+    number === 0 ? [] : [[refusals[why] ?? why, number] as const],
   );
   return html`${tiles(
     [words.found, count(found)],

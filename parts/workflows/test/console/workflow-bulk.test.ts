@@ -62,6 +62,24 @@ const once = setup({
   },
 });
 
+/** Its job completes in a state named failed, so it has no reason of its own. */
+const closing = setup({
+  types: { events: {} as { type: 'GO' } },
+  actors: {
+    close: fromPromise(async () => {
+      throw new Error('No such customer');
+    }),
+  },
+}).createMachine({
+  id: 'closing',
+  initial: 'waiting',
+  states: {
+    waiting: { on: { GO: 'closing' } },
+    closing: { invoke: { src: 'close', onError: 'failed' } },
+    failed: { type: 'final' },
+  },
+});
+
 /** No state takes an error of its activity. */
 const plain = setup({
   types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
@@ -84,6 +102,7 @@ const plain = setup({
 });
 
 const charts = [
+  defineWorkflow({ name: 'closing', version: 1, chart: closing }),
   defineWorkflow({
     name: 'plain',
     version: 1,
@@ -239,6 +258,16 @@ describe('a bulk of workflows', () => {
     full.clear();
   });
 
+  it('is found by the failure of a chart whose job has completed', async () => {
+    await begin('closing', 'c-1');
+    await send('closing', 'c-1', 'GO');
+    await reaches('c-1', 'failed');
+    const found = await api('GET', '/workflows?failure=No%20such');
+    expect(found.rows.map(({ id, reason }: Json) => [id, reason])).toEqual([
+      ['c-1', 'No such customer'],
+    ]);
+  });
+
   it('sends an event to all that are open, and each takes it once', async () => {
     await begin('contract', 's-1', 's-2');
     await begin('once', 's-once');
@@ -368,6 +397,66 @@ describe('a bulk of workflows', () => {
 });
 
 describe('the list of workflows', () => {
+  it('counts failures by workflow and reason, and leads to each with its filter', async () => {
+    await failed('f-1', 'f-2');
+    full.clear();
+    await begin('closing', 'f-3');
+    await send('closing', 'f-3', 'GO');
+    await reaches('f-3', 'failed');
+    await begin('once', 'f-4');
+    const counted = await api('GET', '/workflows/failures?text=f-');
+    expect(counted).toEqual({
+      status: 200,
+      found: 3,
+      isWhole: true,
+      failures: [
+        { name: 'contract', reason: 'The archive is full', number: 2, mayReplay: true },
+        { name: 'closing', reason: 'No such customer', number: 1, mayReplay: false },
+      ],
+    });
+    const { body } = await stage.ask('viewer', 'GET', '/admin/api/workflows/failures?text=f-');
+    expect(body.failures).toEqual([
+      { name: 'contract', number: 2, mayReplay: true },
+      { name: 'closing', number: 1, mayReplay: false },
+    ]);
+
+    const path = `/admin/workflows?status=failed&text=f-&apId=${encodeURIComponent(apId)}`;
+    const { text } = await stage.ask('operator', 'GET', path);
+    // Once above the list, and in each row.
+    expect(text.match(/<td[^>]*>The archive is full<\/td>/g)).toHaveLength(3);
+    const alike =
+      'name=contract&amp;apId=http%3A%2F%2Fbank.example&amp;text=f-&amp;failure=The+archive+is+full';
+    expect(text).toContain(`href="/admin/workflows?status=failed&amp;${alike}"`);
+    expect(text).toContain(`href="/admin/replays/workflows/plan?${alike}"`);
+    expect(text).not.toMatch(/workflows\/plan\?[^"]*No\+such\+customer/);
+    const forViewer = (await stage.ask('viewer', 'GET', path)).text;
+    expect(forViewer).not.toContain('The archive is full');
+    // Nothing of these may be replayed, and the page says why.
+    const over = `/admin/workflows?status=failed&text=f-&name=closing`;
+    const closed = (await stage.ask('operator', 'GET', over)).text;
+    expect(closed).not.toContain('what this filter shows');
+    expect(closed).toContain('takes no REPLAY');
+    const open = (await stage.ask('operator', 'GET', '/admin/workflows?status=open&text=f-')).text;
+    expect(open).not.toContain('by reason');
+  });
+
+  it('has a total only where it is that of the rows that match', async () => {
+    await failed('t-1', 't-2', 't-3');
+    full.clear();
+    await begin('closing', 't-4');
+    await send('closing', 't-4', 'GO');
+    await reaches('t-4', 'failed');
+    const filter = 'status=failed&failure=archive&text=t-';
+    const some = await api('GET', `/workflows?${filter}&limit=2`);
+    expect([some.rows.length, some.total]).toEqual([2, undefined]);
+    const all = await api('GET', `/workflows?${filter}`);
+    expect([all.rows.length, all.total]).toEqual([3, 3]);
+    const ofStatus = await api('GET', '/workflows?status=failed&name=closing&limit=1');
+    expect(ofStatus.total).toBe(
+      (await api('GET', '/workflows?status=failed&name=closing')).rows.length,
+    );
+  });
+
   it('is narrowed by saved filters of its own, as that of transactions', async () => {
     const save = (fields: Record<string, string>) => stage.post('operator', '/admin/view', fields);
     const answer = await save({ list: 'workflows', status: 'failed', text: 'r-', save: 'Bad' });
