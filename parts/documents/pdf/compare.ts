@@ -122,11 +122,16 @@ const createComparison = (before: PdfDocument, after: PdfDocument) => {
   const oldFields = new Map(fieldsOf(before).map((field) => [field.reference?.number, field]));
   const newFields = new Map(fieldsOf(after).map((field) => [field.reference?.number, field]));
 
-  const isNewSignatureField = (value: PdfValue): value is PdfRef =>
-    isRef(value) &&
-    !oldFields.has(value.number) &&
-    before.object(value.number) === null &&
-    newFields.get(value.number)?.type === 'Sig';
+  /** One that is signed, too: the picture of an empty one would be anybody's. */
+  const isNewSignatureField = (value: PdfValue): value is PdfRef => {
+    if (!isRef(value) || oldFields.has(value.number)) return false;
+    const field = newFields.get(value.number);
+    return (
+      before.object(value.number) === null &&
+      field?.type === 'Sig' &&
+      after.dictOf(field.dict.get('V')) !== undefined
+    );
+  };
 
   const compareFieldList = (old: PdfValue, now: PdfValue): void => {
     const added = addedTo(isArray(old) ? old : [], isArray(now) ? now : []);
