@@ -23,7 +23,7 @@ const chromium = findChromium();
 const elsewhere = [
   'test/packages/**',
   'test/interop/**',
-  'test/faults/{mutants,gateway-chain}.test.ts',
+  'test/faults/{mutants,quiet-mutants,gateway-chain}.test.ts',
 ];
 
 const unit = {
@@ -75,13 +75,19 @@ const otherNode = {
     ],
   },
 };
-/**
- * Run by `.ci/run`, and where they are asked for by name: whole services under faults take minutes.
- */
+/** Run by `.ci/run`, and where it is asked for by name: whole services under faults take minutes. */
 const mutants = {
   test: {
     name: 'mutants',
     include: ['test/faults/{mutants,gateway-chain}.test.ts'],
+    maxConcurrency: 2,
+  },
+};
+/** Run where it is asked for by name, on a machine without other work. */
+const quietMutants = {
+  test: {
+    name: 'quiet-mutants',
+    include: ['test/faults/quiet-mutants.test.ts'],
     maxConcurrency: 2,
   },
 };
@@ -124,6 +130,15 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     globalSetup: ['test/support/global-setup.ts'],
     reporters: ['default', createSummaryReporter((line) => process.stdout.write(`${line}\n`))],
-    projects: [unit, e2e, ...(chromium ? [browser] : []), otherNode, mutants, packages, interop],
+    projects: [
+      unit,
+      e2e,
+      ...(chromium ? [browser] : []),
+      otherNode,
+      mutants,
+      quietMutants,
+      packages,
+      interop,
+    ],
   },
 });

@@ -60,7 +60,7 @@ const startsProcesses = (path: string): boolean => {
 describe('test files', () => {
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts'));
   const isOfNpmTest = (path: string): boolean =>
-    !/\.(e2e|browser|interop)\.test\.ts$|^test\/(packages|interop)\/|\/test\/foreign\/|^test\/faults\/(mutants|gateway-chain)\./.test(
+    !/\.(e2e|browser|interop)\.test\.ts$|^test\/(packages|interop)\/|\/test\/foreign\/|^test\/faults\/(mutants|quiet-mutants|gateway-chain)\./.test(
       path,
     );
 

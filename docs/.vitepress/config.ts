@@ -18,6 +18,13 @@ import { renderMermaidSVG } from 'beautiful-mermaid';
 import { type DefaultTheme, defineConfig } from 'vitepress';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
+
+/** The heading of a page. */
+const titleOf = (file: string): string | undefined =>
+  /^# (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1];
 
 /** Entries for the links of a list. A page of `docs/login/` lies below `docs/login.md`. */
 const entriesOf = (list: string): DefaultTheme.SidebarItem[] => {
@@ -92,14 +99,21 @@ export default defineConfig({
         return `<figure class="diagram" v-html="${md.utils.escapeHtml(JSON.stringify(draw(content)))}"></figure>`;
       };
       md.core.ruler.push('links', ({ tokens, env }) => {
-        for (const link of tokens.flatMap(({ children }) => children ?? [])) {
+        const inline = tokens.flatMap(({ children }) => children ?? []);
+        for (const [index, link] of inline.entries()) {
           const href = link.type === 'link_open' ? (link.attrGet('href') ?? '') : '';
           if (href === '' || /^([a-z]+:|#)/.test(href)) continue;
           const [path = ''] = href.split('#');
           const file = resolve(dirname(env.realPath ?? env.path), path);
           if (file === join(root, 'README.md'))
             link.attrSet('href', href.replace('README.md', 'index.md'));
-          if (path.endsWith('.md')) continue;
+          if (path.endsWith('.md')) {
+            // In the repository a link may be the name of its file; a reader of the site knows none.
+            const words = inline[index + 1];
+            const title = existsSync(file) ? titleOf(file) : undefined;
+            if (words?.content.endsWith('.md') && title !== undefined) words.content = title;
+            continue;
+          }
           if (!existsSync(file))
             throw new Error(`${env.relativePath} links to ${path}, which does not exist`);
           linkedFiles.add(relative(root, file));
@@ -114,6 +128,13 @@ export default defineConfig({
       cpSync(join(root, file), join(outDir, file), { recursive: true });
     }
   },
-  themeConfig: { search: { provider: 'local' }, sidebar: sidebar(), outline: 'deep' },
+  titleTemplate: `:title | Paraph ${version}`,
+  themeConfig: {
+    // At the top of every page.
+    siteTitle: `Paraph ${version}`,
+    search: { provider: 'local' },
+    sidebar: sidebar(),
+    outline: 'deep',
+  },
   vite: { publicDir: false },
 });

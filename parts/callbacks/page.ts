@@ -121,7 +121,7 @@ const lists = {
 
 /** What the lists say when they are empty. */
 const none = {
-  dead: html`No callback is dead. Those that have failed and are tried again are <a href="/admin/callbacks?state=retried">here</a>; all of a transaction are on its page.`,
+  dead: html`No callback is dead. See <a href="/admin/callbacks?state=retried">those that have failed and are tried again</a>; all of a transaction are on its page.`,
   retried: html`No callback is being tried again. Those that are given up are <a href="/admin/callbacks">here</a>; all of a transaction are on its page.`,
 } as const;
 

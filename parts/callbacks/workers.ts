@@ -1,7 +1,7 @@
 /** Callbacks in a process with workers. */
 import { createPosts } from '../../src/http/outgoing/post.ts';
 import type { Tellers } from '../../src/http/outgoing/tellers.ts';
-import type { Running } from '../../src/part/part.ts';
+import type { Running } from '../../src/part/opened.ts';
 import type { WorkerRooms } from '../../src/part/rooms.ts';
 import { observed } from '../../src/telemetry/observed.ts';
 import { type callbackConfiguration, subscribersIn } from './configuration.ts';

@@ -1,7 +1,7 @@
 /** What the certificate authority publishes, and the time stamps of signatures. */
 import type { IncomingMessage } from 'node:http';
 import { Hono } from 'hono';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import { limitsFrom, takeAll } from '../../src/registry/rate-limiter.ts';
 import type { certificatesConfiguration } from './configuration.ts';

@@ -1,7 +1,7 @@
 /** The demo in a process with the API. */
 
 import { deriveKey } from '../../packages/pki/src/sealed-json.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import { createDemoRoutes } from './demo.route.ts';
 

@@ -1,6 +1,6 @@
 /** Documents in a process with the API. */
 import type { HealthCheck } from '../../src/http/health.route.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import type { DocumentShapes } from './configuration.ts';
 import { createDocumentRoutes } from './http/documents.route.ts';

@@ -1,7 +1,7 @@
 /** Opens the documents of a service, in any process that has the service key. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PartSetupError } from '../../src/part/part.ts';
+import { PartSetupError } from '../../src/part/opened.ts';
 import type { PartSettings } from '../../src/part/rooms.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { createDocumentCheck } from './check.ts';

@@ -6,7 +6,7 @@
  * that is going on, and a Redis that was restored from a backup.
  */
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
-import type { Running } from '../../src/part/part.ts';
+import type { Running } from '../../src/part/opened.ts';
 import type { DocumentRecords } from './records.ts';
 import type { DocumentStore } from './store/store.ts';
 

@@ -1,5 +1,5 @@
 /** Documents in a process with workers, beside the signing of them. */
-import type { Running } from '../../src/part/part.ts';
+import type { Running } from '../../src/part/opened.ts';
 import type { WorkerRooms } from '../../src/part/rooms.ts';
 import type { DocumentShapes } from './configuration.ts';
 import { openDocuments } from './open.ts';

@@ -1,5 +1,5 @@
 /** Opens the gateways of a process for the core. */
-import type { PartServices } from '../../src/part/part.ts';
+import type { PartServices } from '../../src/part/opened.ts';
 import type { ServiceRooms } from '../../src/part/rooms.ts';
 import { createBehind, type gatewayConfiguration } from './configuration.ts';
 import { gatewayDevices } from './device.ts';

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { createEngine } from '../../packages/engine/src/engine.ts';
 import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import { receiptJobId } from '../../src/transactions/contract.ts';

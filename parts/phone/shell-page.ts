@@ -28,17 +28,19 @@ const template = (name: string, content: Html): Html =>
 const button = (kind: 'primary' | 'secondary' | 'quiet', part: string, text: string): Html =>
   html`<button class="${kind}" type="button" data-part="${part}">${text}</button>`;
 
-/** @param inputmode `none` where our keypad is beside it: the system's would cover it. */
+/**
+ * A PIN is typed on the keypad of the system (README). `passwordrules` tells password managers that
+ * propose one what a PIN is.
+ */
 const pinField = (
   name: 'pin' | 'again',
   label: string,
-  autocomplete: string,
+  autocomplete: 'new-password' | 'current-password',
   hint?: string,
-  inputmode: 'numeric' | 'none' = 'numeric',
 ): Html =>
   html`<div class="field"><label for="${name}">${label}</label>
 ${hint === undefined ? '' : html`<p class="hint" id="${name}-hint">${hint}</p>`}
-<input class="digits" id="${name}" name="${name}" type="password" inputmode="${inputmode}" pattern="[0-9]*" maxlength="12" autocomplete="${autocomplete}"${
+<input class="digits" id="${name}" name="${name}" type="password" inputmode="numeric" pattern="[0-9]*" maxlength="12" autocomplete="${autocomplete}" passwordrules="minlength: 6; maxlength: 12; allowed: digit"${
     hint === undefined ? '' : html` aria-describedby="${name}-hint"`
   }></div>`;
 
@@ -76,31 +78,23 @@ const reading = (
   title: string,
   { prompt: { details, language, more, timeLeft } }: PhoneWords,
 ): Html =>
-  html`<div class="reading" data-part="reading" data-more="${more}">${documentOf(title)}
+  html`<div class="reading" data-part="reading" role="group" aria-labelledby="text-title" data-more="${more}">${documentOf(title)}
 <section data-part="details" hidden><h2 class="rows-title">${details}</h2><dl class="facts rows" data-part="rows"></dl></section></div>
 <div class="waiting"><p data-part="language-row">${language}: <span data-part="language"></span></p>
 <p class="time" role="timer" aria-live="off">${timeLeft} <span data-part="clock"></span></p></div>`;
 
-/** The keys of the PIN pad, in the order of a phone. */
-const pad = ({ digits, erase }: PhoneWords['prompt']): Html =>
-  html`<div class="pad" data-part="pad" role="group" aria-label="${digits}">${[...'1234567890'].map(
-    (digit) =>
-      html`<button class="secondary" type="button" data-digit="${digit}">${digit}</button>`,
-  )}<button class="secondary" type="button" data-digit="" aria-label="${erase}"><span aria-hidden="true">⌫</span></button></div>`;
-
 const prompt = (all: PhoneWords): Html => {
   const { title, from, text, sign, cancel, enterPin, confirm } = all.prompt;
   return html`${icons.ringing}${heading(title)}${asker(from)}${reading(text, all)}${problem}
-<div data-part="decide"><div class="actions">${button('primary', 'sign', sign)}${button('secondary', 'cancel', cancel)}</div></div>
-<form data-part="form" novalidate hidden>${pinField('pin', enterPin, 'off', undefined, 'none')}
-${pad(all.prompt)}
+<div class="reach" data-part="decide"><div class="actions">${button('primary', 'sign', sign)}${button('secondary', 'cancel', cancel)}</div></div>
+<form class="reach typing" data-part="form" novalidate hidden>${pinField('pin', enterPin, 'current-password')}
 <div class="actions"><button class="primary" type="submit">${confirm}</button>${button('quiet', 'back', all.back)}</div></form>`;
 };
 
 const receipt = (all: PhoneWords): Html => {
   const { receiptTitle, from, message, accept, cancel } = all.prompt;
   return html`${icons.message}${heading(receiptTitle)}${asker(from)}${reading(message, all)}${problem}
-<div class="actions">${button('primary', 'accept', accept)}${button('secondary', 'cancel', cancel)}</div>`;
+<div class="reach"><div class="actions">${button('primary', 'accept', accept)}${button('secondary', 'cancel', cancel)}</div></div>`;
 };
 
 const endedIcons = {
@@ -184,7 +178,7 @@ export const shellPage = (
 <p id="status" role="status"></p>
 ${views(all, own)}<template id="messages">${Object.entries(all.messages).map(
       ([name, text]) => html`<p data-name="${name}">${text}</p>`,
-    )}<p data-name="nearlyOver">${all.prompt.nearlyOver}</p><p data-name="typed">${all.prompt.typed}</p><p data-name="about">${all.prompt.about}</p></template>`,
+    )}<p data-name="nearlyOver">${all.prompt.nearlyOver}</p><p data-name="about">${all.prompt.about}</p></template>`,
   });
 };
 

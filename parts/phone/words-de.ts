@@ -62,10 +62,7 @@ export const de: PhoneWords = {
     cancel: 'Abbrechen',
     accept: 'OK',
     enterPin: 'Geben Sie Ihre PIN ein, um zu unterschreiben',
-    digits: 'Ziffern',
-    erase: 'Letzte Ziffer löschen',
     confirm: 'Mit PIN unterschreiben',
-    typed: '{n} Ziffern eingegeben',
   },
   ended: {
     signed: 'Unterschrieben\nIhre Unterschrift wurde weitergeleitet.',

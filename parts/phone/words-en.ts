@@ -65,10 +65,7 @@ export const en = {
     cancel: 'Cancel',
     accept: 'OK',
     enterPin: 'Enter your PIN to sign',
-    digits: 'Digits',
-    erase: 'Delete the last digit',
     confirm: 'Sign with PIN',
-    typed: '{n} digits entered',
   },
   ended: {
     signed: 'Signed\nYour signature has been passed on.',

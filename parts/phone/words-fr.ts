@@ -63,10 +63,7 @@ export const fr: PhoneWords = {
     cancel: 'Annuler',
     accept: 'OK',
     enterPin: 'Saisissez votre code PIN pour signer',
-    digits: 'Chiffres',
-    erase: 'Effacer le dernier chiffre',
     confirm: 'Signer avec le code PIN',
-    typed: '{n} chiffres saisis',
   },
   ended: {
     signed: 'Signé\nVotre signature a été transmise.',

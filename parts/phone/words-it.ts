@@ -60,10 +60,7 @@ export const it: PhoneWords = {
     cancel: 'Annulla',
     accept: 'OK',
     enterPin: 'Inserisca il PIN per firmare',
-    digits: 'Cifre',
-    erase: 'Cancella l’ultima cifra',
     confirm: 'Firma con il PIN',
-    typed: '{n} cifre inserite',
   },
   ended: {
     signed: 'Firmato\nLa sua firma è stata trasmessa.',

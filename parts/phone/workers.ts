@@ -1,5 +1,5 @@
 /** Phones in a process with workers, which prompt them. */
-import type { RunningDevices } from '../../src/part/part.ts';
+import type { RunningDevices } from '../../src/part/opened.ts';
 import type { WorkerRooms } from '../../src/part/rooms.ts';
 import type { PhoneShapes } from './configuration.ts';
 import { phoneDevices } from './device.ts';

@@ -1,7 +1,7 @@
 /** The token that the configuration names, for the service and for commands. */
 
 import { readSecretFile } from '../../src/environment/setting-file.ts';
-import { type KeyPlace, PartSetupError } from '../../src/part/part.ts';
+import { type KeyPlace, PartSetupError } from '../../src/part/opened.ts';
 import type { KeyPlaceRooms } from '../../src/part/rooms.ts';
 import type { pkcs11Configuration } from './configuration.ts';
 import { createToken, type Token } from './token.ts';

@@ -21,7 +21,7 @@
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { settlesWithin } from '../../packages/engine/src/settles-within.ts';
-import { PartSetupError } from '../../src/part/part.ts';
+import { PartSetupError } from '../../src/part/opened.ts';
 import type {
   Answered,
   AskedCall,

@@ -15,7 +15,7 @@
 import type { z } from 'zod';
 import type { Field } from '../../src/command-line/screen.ts';
 import type { Html } from '../../src/console/pages/markup.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms, OperatorRooms, PartShapes } from '../../src/part/rooms.ts';
 import type { HostedPage, HostedWorkRooms } from '../workflows/index.ts';
 import type { ProcessReport } from './charts/process-report.ts';

@@ -2,7 +2,7 @@
 
 import { Hono } from 'hono';
 import { createEngine, spreadOver } from '../../packages/engine/src/engine.ts';
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import { workflowsOf } from '../workflows/index.ts';
 import type { ProcessAddition } from './addition.ts';

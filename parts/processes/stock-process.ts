@@ -45,7 +45,7 @@ import { processActivities, processName } from './names.ts';
  */
 export interface EffectOf {
   readonly id: string;
-  /** Of a process, or of one of its signers. */
+  /** The address of the instance of a process or of one of its signers. */
   readonly address: string;
 }
 
@@ -58,11 +58,11 @@ export interface ProcessEffects {
 /** `instance.data` of a process. */
 export interface ProcessData {
   readonly apId: string;
-  /** As the application sent it. */
+  /** The input that the application sent. */
   readonly input: unknown;
 }
 
-/** With an id that is another one when the process runs again under its name. */
+/** An effect with an id that changes when the process runs again under its name. */
 const effectFrom = ({ id, address, instance }: EffectInHand): EffectOf => ({
   id: `${id}/${instance.createdAt}`,
   address,

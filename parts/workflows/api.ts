@@ -1,5 +1,5 @@
 /** Workflows in a process with the API. */
-import type { ApiPart } from '../../src/part/part.ts';
+import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms } from '../../src/part/rooms.ts';
 import type { WorkflowShapes } from './configuration.ts';
 import { createWorkflowRoutes } from './http/workflows.route.ts';

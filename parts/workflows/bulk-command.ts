@@ -6,13 +6,19 @@ import {
   type BulkFlags,
   countsText,
   orderBulk,
-  refusedText,
+  refusedFields,
   truncatedText,
 } from '../../src/command-line/bulk.ts';
-import { type CliContext, type Report, UsageError } from '../../src/command-line/context.ts';
+import {
+  type CliContext,
+  type Report,
+  UsageError,
+  variable,
+} from '../../src/command-line/context.ts';
 import { countFields, fieldsText } from '../../src/command-line/screen.ts';
 import { addFilterOptions, filterQuery } from '../../src/command-line/transactions-filter.ts';
 import { iso } from '../../src/command-line/transactions-row.ts';
+import { workflowRefusals } from './console/refusal-words.ts';
 import type { WorkflowBulkKind, WorkflowPlan } from './console/workflow-bulk.ts';
 import { instanceFields } from './instance-fields.ts';
 
@@ -51,6 +57,24 @@ export const checkOne = (instance: string | undefined, flags: WorkflowBulkFlags)
   throw new UsageError('Which? Either one instance, or a filter (--all for none).');
 };
 
+/** Where no chart of this workflow is looked for, and what to do. */
+export const undefinedHere = (
+  context: Pick<CliContext, 'env'>,
+  { place }: Pick<Admin, 'place'>,
+): string => {
+  if (place === 'The service') return 'the service has none: name its file in workflows';
+  return variable(context, 'PARAPH_CONFIG') === undefined
+    ? 'not looked for: PARAPH_CONFIG is not set here; set it as for the service'
+    : 'the file in PARAPH_CONFIG has none: name its chart in workflows, as for the service';
+};
+
+/** The words of refusals, where the definitions are those of this shell. */
+const refusalsHere = (
+  refusals: ReturnType<typeof workflowRefusals>,
+  context: CliContext,
+  admin: Admin,
+) => ({ ...refusals, undefined: `Definition of the workflow: ${undefinedHere(context, admin)}` });
+
 const words = {
   replay: { found: 'failed, found', done: 'to run again', verb: 'Replay' },
   cancel: { found: 'open, found', done: 'to be cancelled', verb: 'Cancel' },
@@ -88,7 +112,7 @@ export const orderWorkflows = (
             ['by workflow', countsText(plan.byWorkflow) || undefined],
             ...countFields('by AP', plan.byAp),
             ...countFields('why they failed', kind === 'replay' ? plan.byReason : {}),
-            ['refused', refusedText(plan)],
+            ...refusedFields(plan, refusalsHere(workflowRefusals(kind), context, admin)),
             ['', truncatedText(plan)],
           ],
           screen,

@@ -18,7 +18,7 @@ import {
   type Report,
   UsageError,
 } from '../../src/command-line/context.ts';
-import { type Column, fieldsText, listFields } from '../../src/command-line/screen.ts';
+import { type Column, fieldsText, listFields, table } from '../../src/command-line/screen.ts';
 import {
   addFilterOptions,
   addPageOptions,
@@ -30,8 +30,10 @@ import {
   checkOne,
   orderWorkflows,
   stateText,
+  undefinedHere,
   type WorkflowBulkFlags,
 } from './bulk-command.ts';
+import type { Failures } from './console/failures.ts';
 import type { WorkflowDetail, WorkflowRow } from './console/workflow-detail.ts';
 import { type ChartFiles, type HostedWorkflows, namesIn } from './hosted.ts';
 import { instanceFields } from './instance-fields.ts';
@@ -51,7 +53,71 @@ const columns: readonly Column<WorkflowRow>[] = [
   { title: 'STATE', cell: ({ state }) => stateText(state) },
   { title: 'STARTED', cell: ({ createdAt }) => iso(createdAt) },
   { title: 'AP', cell: ({ apId }) => apId },
+  { title: 'REASON', cell: ({ reason = '' }) => reason },
 ];
+
+/** Longer lists of reasons are cut in the text. */
+const maxGroups = 10;
+
+/** What has failed by the filter of a list, by number; empty where nothing has. */
+const failuresText = ({ found, isWhole, failures }: Failures, context: CliContext): string => {
+  const rest = failures.slice(maxGroups);
+  const others = rest.reduce((sum, { number }) => sum + number, 0);
+  const lines = failures.slice(0, maxGroups).map(({ name, reason, number, mayReplay }) => ({
+    number: String(number),
+    name,
+    mayReplay: mayReplay ? 'yes' : 'no',
+    reason: reason ?? '',
+  }));
+  if (rest.length > 0)
+    lines.push({
+      number: String(others),
+      name: '',
+      mayReplay: '',
+      reason: `${rest.length} others`,
+    });
+  const newest = isWhole ? '' : `The newest ${found} failures are counted.\n`;
+  return lines.length === 0
+    ? ''
+    : `${table(
+        [
+          { title: 'FAILED', cell: ({ number }) => number, right: true },
+          { title: 'WORKFLOW', cell: ({ name }) => name },
+          { title: 'RUNS AGAIN', cell: ({ mayReplay }) => mayReplay },
+          { title: 'REASON', cell: ({ reason }) => reason },
+        ],
+        lines,
+        context,
+      )}${newest}\n`;
+};
+
+/** The list, and before it the failures that its filter finds, where it asks for such. */
+const list = async (context: CliContext, admin: Admin, flags: ListFlags): Promise<Report> => {
+  const query = filterQuery(instanceFields, flags);
+  const report = await reportList<WorkflowRow>(context, admin, flags, {
+    command: 'workflow ls',
+    path: 'workflows',
+    query,
+    pageRows: 200,
+    member: 'workflows',
+    none: 'No instances.\n',
+    columns,
+    document: documentOf,
+  });
+  const { status, failure } = query;
+  const ofFailures =
+    status === undefined
+      ? failure !== undefined
+      : String(status)
+          .split(/[\s,]+/)
+          .includes('failed');
+  if (!ofFailures || flags.cursor !== undefined) return report;
+  const counted = await admin.get<Failures>(['workflows', 'failures'], query);
+  return ok(
+    { ...report.document, failures: counted.failures },
+    `${failuresText(counted, context)}${report.text ?? ''}`,
+  );
+};
 
 const documentOf = ({ createdAt, endedAt, instanceId, ...row }: WorkflowRow): object => ({
   instance: instanceId,
@@ -83,7 +149,7 @@ const show = async (
   const text = fieldsText(
     [
       ['workflow', `${name}, version ${version}`],
-      ['definition', isDefined ? undefined : 'the service has none: name its file in workflows'],
+      ['definition', isDefined ? undefined : undefinedHere(context, admin)],
       ['id', own],
       ['AP', apId],
       ['status', status],
@@ -131,18 +197,7 @@ const addOrders = (
 ): void => {
   const ls = workflow.command('ls').description('list instances, newest first');
   addPageOptions(addFilterOptions(ls, instanceFields, context), 50);
-  addAdminAction(ls, context, done, (admin, flags: ListFlags) =>
-    reportList<WorkflowRow>(context, admin, flags, {
-      command: 'workflow ls',
-      path: 'workflows',
-      query: filterQuery(instanceFields, flags),
-      pageRows: 200,
-      member: 'workflows',
-      none: 'No instances.\n',
-      columns,
-      document: documentOf,
-    }),
-  );
+  addAdminAction(ls, context, done, (admin, flags: ListFlags) => list(context, admin, flags));
   const named = (name: string, description: string, argument: string): Command =>
     workflow
       .command(name)
@@ -230,7 +285,7 @@ const addOrders = (
         return orderWorkflows(context, admin, { kind: 'replay', instance }, flags);
       const { reason } = flags;
       const answer = await admin.post<object>(['workflows', instance, 'replay'], { reason });
-      return ok({ instance, ...answer }, 'Runs again: its chart gets REPLAY.\n');
+      return ok({ instance, ...answer }, 'Runs again.\n');
     },
     checkOne,
   );

@@ -57,7 +57,7 @@ export interface HostedWords {
   readonly examples: {
     readonly start: { readonly summary: string; readonly value: object };
     readonly event: { readonly summary: string; readonly value: object };
-    /** Of the requests, by name. */
+    /** The names of the requests' schemas. */
     readonly as: { readonly start: string; readonly event: string };
   };
 }
@@ -89,7 +89,7 @@ export interface HostedWorkRooms<Shapes extends PartShapes = PartShapes> extends
   readonly engine: Engine;
   /** Undefined where no mail server is configured. */
   readonly mailer: Mailer | undefined;
-  /** For activities that use it. */
+  /** The gate of mails, for activities that send some. */
   readonly mailGate: Gate;
 }
 
@@ -111,7 +111,7 @@ export interface HostedDetail {
 }
 
 export interface HostedPage {
-  /** Of the instance: `/admin/workflows/…`. */
+  /** The path of the instance's page: `/admin/workflows/…`. */
   readonly path: string;
   readonly session: ConsoleSession;
   /** Whether the operator may give it orders. */

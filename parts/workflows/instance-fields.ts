@@ -26,16 +26,16 @@ export interface ListedInstance {
   readonly status: WorkflowStatus;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+  /** Why it has failed; present where it is asked for. */
+  readonly failure?: string | undefined;
 }
 
 /** A row of the list. */
 export interface InstanceRow extends ListedInstance {
   /** When its job has ended, and how; undefined while it is open. */
   readonly ended?: { readonly at: number; readonly job: 'completed' | 'failed' } | undefined;
-  /** Of those whom a process names: digits. */
+  /** The numbers of the people whom a process names, digits only. */
   readonly numbers: readonly string[];
-  /** Why its job has failed; present where it is searched for. */
-  readonly failure?: string | undefined;
 }
 
 export const statusCodes: Readonly<Record<WorkflowStatus, number>> = {
@@ -96,7 +96,7 @@ export const instanceFacts = {
     code: hash32,
   }),
 };
-/** With the bits of all numbers. */
+/** The facts of a packed row, with the bits of all numbers. */
 export const packedFacts = { ...instanceFacts, ...Object.fromEntries(people.entries()) };
 
 export const instanceLayout: RowLayout = {
@@ -143,20 +143,25 @@ export const instanceFields = {
       option: ['--msisdn <number>', 'of a signer with this mobile number'],
     },
   ),
-  text: partOf(({ id }: InstanceRow) => [ownPartOf(id)], {
-    label: 'Part of the id',
-    about: 'A part of the id that the application has chosen.',
-    option: ['--text <text>', 'a part of the id'],
-  }),
+  text: {
+    ...partOf(({ id }: InstanceRow) => [ownPartOf(id)], {
+      label: 'Part of the id',
+      about: 'A part of the id that the application has chosen.',
+      option: ['--text <text>', 'a part of the id'],
+    }),
+    // Names in the index have the workflow and the application, too.
+    isRough: true,
+  },
   failure: {
     ...partOf(({ failure }: InstanceRow) => (failure === undefined ? [] : [failure]), {
       label: 'Part of the failure',
-      about: 'A part of the reason for which the job of an instance has failed.',
+      about: 'A part of the reason for which an instance has failed.',
       option: ['--failure <text>', 'failed for a reason with this text'],
       ofPeople: true,
     }),
+    isRough: true,
     tests: () => [
-      { packed: instanceFacts.job.packed, numbers: { among: new Set([jobCodes.failed]) } },
+      { packed: instanceFacts.status.packed, numbers: { among: new Set([statusCodes.failed]) } },
     ],
   },
   ...between(instanceFacts.createdAt, {

@@ -12,7 +12,7 @@ import { createSign } from '../http/sign.operation.ts';
 import { createStatus } from '../http/status.operation.ts';
 import { createClientAddress, createForwardingWatch } from '../http/trusted-proxy.ts';
 import { createOauthLog } from '../oauth/log.ts';
-import type { ApiPart } from '../part/part.ts';
+import type { ApiPart } from '../part/opened.ts';
 import { originOf } from '../registry/rate-limiter.ts';
 import { observed } from '../telemetry/observed.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';

@@ -1,7 +1,8 @@
 /** Where private keys are: in this process and sealed in the store, or where a part keeps them. */
 
 import { ownVault } from '../../packages/pki/src/key-vault.ts';
-import type { KeyPlace, Part } from '../part/part.ts';
+import type { KeyPlace } from '../part/opened.ts';
+import type { Part } from '../part/part.ts';
 import type { KeyPlaceRooms } from '../part/rooms.ts';
 
 const inProcess: KeyPlace = {

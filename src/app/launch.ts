@@ -22,7 +22,7 @@ import { SettingFileError } from '../environment/setting-file.ts';
 import type { Entrance } from '../http/documentation.route.ts';
 import { listen, type RunningServer } from '../http/server.ts';
 import { startWorkerListener } from '../http/worker-listener.ts';
-import { PartSetupError } from '../part/part.ts';
+import { PartSetupError } from '../part/opened.ts';
 import { createDirectory } from '../redis/embedded/instance-lock.ts';
 import { createEventLog, createLogger, type HeldOutput } from '../telemetry/logger.ts';
 import { createRedisProbe } from '../telemetry/redis-probe.ts';

@@ -1,5 +1,6 @@
 /** Combines the other services of all parts of a process. */
-import type { Part, PartServices } from '../part/part.ts';
+import type { PartServices } from '../part/opened.ts';
+import type { Part } from '../part/part.ts';
 import type { ServiceRooms } from '../part/rooms.ts';
 import type { OtherServices } from '../registry/other-services.ts';
 import type { MakeDevice } from '../sscd/devices.ts';

@@ -12,7 +12,7 @@ import {
   countsText,
   followBulk,
   orderBulk,
-  refusedText,
+  refusedFields,
   truncatedText,
 } from '../command-line/bulk.ts';
 import {
@@ -26,6 +26,7 @@ import { countFields, fieldsText, paletteFor, type Screen } from '../command-lin
 import { addFilterOptions, filterQuery, parseCount } from '../command-line/transactions-filter.ts';
 import { rowColumns, rowDocument } from '../command-line/transactions-row.ts';
 import type { BulkProgress } from '../console/operators/bulk-report.ts';
+import { transactionRefusals } from '../console/order-errors.ts';
 import type { ShownPlan } from '../console/redaction.ts';
 import { transactionFields } from '../transactions/history/filter.ts';
 
@@ -52,7 +53,7 @@ const planText = (plan: ShownPlan, context: Screen): string =>
       ['most for one', String(plan.mostOfOne)],
       ['by fault', countsText(plan.byFault) || undefined],
       ...countFields('by AP', plan.byAp),
-      ['refused', refusedText(plan)],
+      ...refusedFields(plan, transactionRefusals),
       ['', truncatedText(plan)],
     ],
     context,

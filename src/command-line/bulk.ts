@@ -13,7 +13,16 @@ import {
 } from '../console/operators/bulk-report.ts';
 import { type Admin, refused } from './admin.ts';
 import { type CliContext, ok, type Report, UsageError } from './context.ts';
-import { bar, type Column, fieldsText, type Screen, table, whileShowing } from './screen.ts';
+import {
+  bar,
+  type Column,
+  type Field,
+  fieldsText,
+  listFields,
+  type Screen,
+  table,
+  whileShowing,
+} from './screen.ts';
 import { confirm } from './terminal-input.ts';
 import { iso, isoOrNull, timeCell } from './transactions-row.ts';
 
@@ -34,8 +43,10 @@ export const bulkDocument = ({ counts: _, createdAt, endedAt, ...rest }: BulkPro
   endedAt: isoOrNull(endedAt),
 });
 
+type PlannedBulk = Pick<BulkPlan, 'found' | 'replayable' | 'first'>;
+
 /** What differs between the bulks that commands order. */
-export interface BulkCommand<Plan extends Pick<BulkPlan, 'replayable' | 'first'>> {
+export interface BulkCommand<Plan extends PlannedBulk> {
   /** Below the admin API: `['replays']`. */
   readonly path: readonly string[];
   /** Filter or ids, the kind and what else the order has. */
@@ -81,16 +92,23 @@ export const countsText = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ');
 
-/** Of a plan: those that are left out, by the reason. */
-export const refusedText = ({ refused }: Pick<BulkPlan, 'refused'>): string | undefined =>
-  countsText(Object.fromEntries(Object.entries(refused).filter(([, count]) => count > 0))) ||
-  undefined;
+/** Says how many items a plan leaves out, and why. @param words By the reason. */
+export const refusedFields = (
+  { refused }: Pick<BulkPlan, 'refused'>,
+  words: Readonly<Record<string, string>>,
+): readonly Field[] =>
+  listFields(
+    'left out',
+    Object.entries(refused).flatMap(([why, count]) =>
+      count > 0 ? [`${count}: ${words[why] ?? why}`] : [],
+    ),
+  );
 
 export const truncatedText = ({ truncated }: Pick<BulkPlan, 'truncated'>): string | undefined =>
   truncated ? 'There are more than one bulk may hold: narrow the filter.' : undefined;
 
 /** Lists the items for which the order would be carried out. */
-const reportDryRun = <Plan extends Pick<BulkPlan, 'replayable' | 'first'>>(
+const reportDryRun = <Plan extends PlannedBulk>(
   plan: Plan,
   { planText, planDocument, columns }: BulkCommand<Plan>,
   context: CliContext,
@@ -103,7 +121,7 @@ const reportDryRun = <Plan extends Pick<BulkPlan, 'replayable' | 'first'>>(
 };
 
 /** Plans a bulk, asks, orders it, and follows it to its end. */
-export const orderBulk = async <Plan extends Pick<BulkPlan, 'replayable' | 'first'>>(
+export const orderBulk = async <Plan extends PlannedBulk>(
   context: CliContext,
   admin: Admin,
   command: BulkCommand<Plan>,
@@ -117,8 +135,12 @@ export const orderBulk = async <Plan extends Pick<BulkPlan, 'replayable' | 'firs
   if (!yes) {
     const planned = await plan();
     const document = { plan: planDocument(planned) };
-    if (planned.replayable === 0) throw refused('refused', 'nothing', none, document);
-    context.stderr.write(planText(planned, { ...context, stdout: context.stderr }));
+    if (planned.found > 0)
+      context.stderr.write(planText(planned, { ...context, stdout: context.stderr }));
+    if (planned.replayable === 0) {
+      const problem = planned.found > 0 ? 'There is nothing to do: all are left out.' : none;
+      throw refused('refused', 'nothing', problem, document);
+    }
     await confirm(context, `${question(planned)} At ${rate} a second.`, document);
   }
   const order = { ...selection, perSecond: rate, reason };

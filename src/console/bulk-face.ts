@@ -60,12 +60,12 @@ export interface BulkFace {
   /** The same for programs; it may have more members. */
   readonly filter: z.ZodType<Readonly<Record<string, unknown>>>;
   readonly words: Readonly<Record<string, BulkWords>>;
-  /** Why an item is left out, by the reason. */
-  readonly refusals: Readonly<Record<string, string>>;
+  /** Why an order of this kind leaves an item out, by the reason. */
+  refusals(kind: string): Readonly<Record<string, string>>;
   /** The filter of the list that shows what an order of this kind is for. */
   stateOf(kind: string): Readonly<Record<string, string>>;
   more?(kind: string): BulkMore | undefined;
-  /** As a role may see it. */
+  /** The plan without what this role may not see. */
   shown(role: Role, plan: BulkPlan): BulkPlan;
   tiles(plan: BulkPlan, kind: string): readonly Tile[];
   /** A sentence before the fields of the order. */
@@ -87,3 +87,6 @@ export const pageOf = ({ list }: Pick<BulkFace, 'list'>): string => `/admin/${li
 /** The pages and operations of plan and order: below `/admin` and `/admin/api`. */
 export const bulkPathOf = (list: string): string =>
   list === 'transactions' ? '/replays' : `/replays/${list}`;
+
+/** The section of the navigation that the pages of a list's bulks belong to. */
+export const sectionOf = (list: string): string => (list === 'transactions' ? 'replays' : list);

@@ -80,6 +80,20 @@ const selectionOf = ({
   ...(event && { event }),
 });
 
+/** Why a bulk has nothing to do: what its plan leaves out, or that nothing was found. */
+const whyNothing = (
+  { words, refusals }: BulkFace,
+  kind = 'replay',
+  { refused, plan }: Extract<StartedBulk, { refused: string }>,
+): string | undefined => {
+  if (refused !== 'nothing' || plan === undefined) return undefined;
+  const why = refusals(kind);
+  const left = Object.entries(plan.refused).filter(([, number]) => number > 0);
+  return left.length === 0
+    ? `There is nothing to do: no ${words[kind]?.of} are found by this`
+    : `There is nothing to do: ${left.map(([name, number]) => `${number} left out (${why[name] ?? name})`).join(', ')}`;
+};
+
 export const createBulkRoutes = (deps: AdminApiDeps, face: BulkFace): Hono<ConsoleEnvironment> => {
   const { replays, now } = deps;
   const { list, fields } = face;
@@ -108,7 +122,7 @@ export const createBulkRoutes = (deps: AdminApiDeps, face: BulkFace): Hono<Conso
     const order = { perSecond, operator, reason };
     const started = await replays.startOf(list, selectionOf(body), order);
     return 'refused' in started
-      ? refuseOrder(errors[started.refused])
+      ? refuseOrder(errors[started.refused], whyNothing(face, body.kind, started))
       : answer({ ...started, plan: face.shown(operator.role, started.plan) }, 202);
   });
 

@@ -19,7 +19,7 @@ import { clockOf } from './clock.ts';
 import type { Role } from './operators/operator.ts';
 import { seesPeople } from './redaction.ts';
 
-/** For queries of the admin API, and for bodies. */
+/** The filter in queries and bodies of the admin API. */
 export const transactionFilter = filterSchema(transactionFields);
 
 const maxText = 256;
@@ -88,7 +88,7 @@ const guessesIn = <F extends AnyFields>(
     ? []
     : namesOf(fields).filter((name) => fields[name]?.ofPeople && filter[name] !== undefined);
 
-/** For a page: guesses are problems. */
+/** Refuses what a filter guessed, in the form that a page shows beside the field. */
 export const withoutGuesses = <F extends AnyFields, Filter>(
   fields: F,
   read: ReadFilter<keyof F & string, Filter>,
@@ -99,7 +99,7 @@ export const withoutGuesses = <F extends AnyFields, Filter>(
   return { ...read, problems: { ...read.problems, ...Object.fromEntries(told) } };
 };
 
-/** For a program: the sentence about a guess; undefined when there is none. */
+/** The sentence that tells a program about a guess; undefined when there is none. */
 export const refuseGuess = <F extends AnyFields>(
   fields: F,
   filter: FilterOf<F>,

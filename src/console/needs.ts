@@ -3,10 +3,11 @@
  * that fails hides none of the others.
  */
 import { isRedisAway, toError } from '../../packages/engine/src/redis/to-error.ts';
+import type { RedisClient } from '../redis/connect.ts';
+import { type ReadableQueue, readQueueDepth } from '../redis/queue-depth.ts';
 import type { History } from '../transactions/history/history.ts';
 import { type ProcessReport, toleratedOffsetMs } from '../transactions/history/processes.ts';
 import { queuesIn } from '../transactions/shards.ts';
-import { readWaitingLines, type WaitingLine } from '../transactions/waiting-lines.ts';
 import { queuePrefix } from './board/board-part.ts';
 import type { AdminApiDeps } from './deps.ts';
 import { counted, duration, queryOf } from './pages/markup.ts';
@@ -46,8 +47,39 @@ const ofClock = ({ part, host, pid, clockOffsetMs = 0 }: ProcessReport): readonl
   ];
 };
 
+/** The queues of one name, of all shards together. */
+interface WaitingLine {
+  readonly name: string;
+  readonly waiting: number;
+  /** How long the oldest of the next jobs has waited; 0 for a job that slept and was woken. */
+  readonly oldestMs: number;
+}
+
+const readLines = async (
+  redis: RedisClient,
+  queues: readonly ReadableQueue[],
+  now: number,
+): Promise<readonly WaitingLine[]> => {
+  const lines = new Map<string, WaitingLine>();
+  const read = queues.map(async (queue) => ({
+    name: queue.name,
+    depth: await readQueueDepth(redis, queue),
+  }));
+  for (const { name, depth } of await Promise.all(read)) {
+    const { jobs, next } = depth;
+    const since = next === undefined || next.hasRun ? now : (next.dueAt ?? now);
+    const { waiting, oldestMs } = lines.get(name) ?? { waiting: 0, oldestMs: 0 };
+    lines.set(name, {
+      name,
+      waiting: waiting + jobs.waiting,
+      oldestMs: Math.max(oldestMs, now - since),
+    });
+  }
+  return [...lines.values()];
+};
+
 const ofQueue = (
-  { name, waiting, oldestMs = 0 }: WaitingLine,
+  { name, waiting, oldestMs }: WaitingLine,
   hasWorkers: boolean,
   prefix: string,
 ): readonly Need[] => {
@@ -118,7 +150,7 @@ export const createNeeds = (
     const processes = await history.processes();
     const workers = processes.filter(({ part }) => part === 'workers');
     const queues = [...queuesIn(shards).map(({ queue }) => queue), replays.queue];
-    const lines = await readWaitingLines(redis, queues, now());
+    const lines = await readLines(redis, queues, now());
     return [
       ...ofWorkers(workers),
       ...lines.flatMap((line) => ofQueue(line, workers.length > 0, queuePrefix(shards, 0))),

@@ -6,6 +6,7 @@
  * Record<…>`, so that a new reason does not compile without one).
  */
 import { answer, refuse } from './answers.ts';
+import type { ReplayPlan } from './operators/transaction-bulk.ts';
 import type { NoticeText } from './part.ts';
 
 export interface OrderError {
@@ -89,7 +90,7 @@ export const orderErrors = {
     status: 409,
     code: 'nothing',
     title: 'There is nothing to do now',
-    message: 'There is nothing to replay or to cancel: the transactions have changed, or are gone',
+    message: 'There is nothing to do: what was found has changed, or is gone',
   },
   rate: {
     status: 400,
@@ -134,6 +135,19 @@ export const orderErrors = {
     message: 'Another admin has to change your own user',
   },
 } as const satisfies Record<string, OrderError>;
+
+/** Why a bulk leaves a transaction out. */
+export const transactionRefusals = {
+  login: orderErrors.login.message,
+  workflow: orderErrors.workflow.message,
+  never: orderErrors.never.message,
+  role: orderErrors.role.message,
+  reason: orderErrors.reason.title,
+  attempts: 'Attempted too often already',
+  'not-failed': 'Not failed',
+  'not-open': 'Not open any more',
+  unknown: 'Not known any more',
+} as const satisfies Record<keyof ReplayPlan['refused'], string>;
 
 export type OrderErrorName = keyof typeof orderErrors;
 

@@ -79,7 +79,7 @@ export interface SecretPart {
   routes?(deps: AdminApiDeps, owners: readonly NumberOwners[]): Hono<ConsoleEnvironment>;
   /** The data that the part keeps for the owner of a number. */
   readonly owners?: NumberOwners;
-  /** As those of a {@link ConsolePart}. */
+  /** What needs a person, like `needs` of a {@link ConsolePart}. */
   needs?(): Promise<readonly Need[]>;
 }
 

@@ -11,7 +11,7 @@ import { timeZonePage } from './pages/session-pages.ts';
 import { columnNames } from './pages/transactions-page.ts';
 import { nextPath } from './session/login.route.ts';
 
-/** Of each list. */
+/** The saved filters that one list may have. */
 const maxFilters = 20;
 const usualList = 'transactions';
 const maxName = 40;

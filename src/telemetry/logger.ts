@@ -175,9 +175,22 @@ export const createLogger = (
     inFormat(format, output),
   );
 
+const maxFrames = 10;
+
 /**
- * The logged members of an error: name, code and message; never a command, a job or a stack. The
- * message of a parser quotes its text, which may be the data of a job, and Redis quotes the
+ * Where a failed activity has thrown: functions, files and lines, and no word of the message, which
+ * a stack repeats. What a message makes look like a frame is no frame, because it stands in it.
+ */
+const framesOf = ({ message, stack = '' }: Error): readonly string[] => {
+  // `TypeError: refused`, `Error [ERR_CODE]: refused`. Any other beginning is not of JavaScript.
+  const begun = /^[\w$.]+(?: \[\w+\])?(?:: |(?=\n|$))/.exec(stack)?.[0].length ?? 0;
+  if (begun === 0 || !stack.startsWith(message, begun)) return [];
+  const frames = stack.slice(begun + message.length).matchAll(/^ {4}at (.+:\d+:\d+\)?)$/gm);
+  return [...frames].slice(0, maxFrames).map(([, frame = '']) => frame.slice(0, 300));
+};
+
+/**
+ * The logged members of an error: name, code and message; never a command or a job. The message of a parser quotes its text, which may be the data of a job, and Redis quotes the
  * arguments of an unknown command.
  */
 const describe = (error: Error): object => ({
@@ -229,7 +242,9 @@ const createTrouble = (
     logged.places.add(at);
     const alike =
       isNew && known !== undefined && known.unlogged > 0 ? { alike: known.unlogged } : {};
-    logger.error({ ...describe(error), ...place, ...alike }, 'trouble');
+    const frames = place?.activity === undefined ? [] : framesOf(error);
+    const stack = frames.length === 0 ? {} : { stack: frames };
+    logger.error({ ...describe(error), ...place, ...stack, ...alike }, 'trouble');
   };
 };
 

@@ -54,12 +54,14 @@ describe('a newer request in the place of another one', () => {
     await stage.withPhone({}, async (page, { msisdn }) => {
       await stopClock(page);
       const second = await replace(page, msisdn);
-      const { x, y } = await placeOf(page, 'Sign');
-      await page.mouse.click(x, y);
+      const first = await placeOf(page, 'Sign');
+      await page.mouse.click(first.x, first.y);
       expect(await page.getByLabel('Enter your PIN to sign').isVisible()).toBe(false);
       // A key presses as a finger does.
       await button(page, 'Sign').press('Enter');
       await button(page, 'Cancel').press('Space');
+      // The focus has brought it wholly into sight.
+      const { x, y } = await placeOf(page, 'Sign');
       await pass(page, 900);
       await page.mouse.click(x, y);
       expect(await page.getByLabel('Enter your PIN to sign').isVisible()).toBe(false);

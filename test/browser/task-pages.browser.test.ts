@@ -150,18 +150,20 @@ describe('the pages of a signer in a browser', () => {
       const sign = page.getByRole('button', { name: 'Sign', exact: true });
       await sign.waitFor();
       await page.clock.runFor(100);
-      await sign.scrollIntoViewIfNeeded();
       const point = async (): Promise<[number, number]> => {
         const box = await sign.boundingBox();
         return [(box?.x ?? 0) + 20, (box?.y ?? 0) + 10];
       };
       await page.mouse.click(...(await point()));
-      await page.clock.runFor(900);
+      await page.clock.runFor(800);
       await page.mouse.click(...(await point()));
       await sign.press('Enter');
       await page.getByText('Decline', { exact: true }).press('Enter');
       expect(await page.getByRole('textbox').isVisible()).toBe(false);
-      // To come to it may have scrolled the page, and then the second begins anew.
+      // The button moves with the lower edge of the screen, and the second begins anew.
+      const [, before] = await point();
+      await page.setViewportSize({ width: 390, height: 600 });
+      await expect.poll(async () => (await point())[1]).toBeLessThan(before);
       await page.clock.runFor(800);
       await page.mouse.move(...(await point()));
       await page.mouse.down();

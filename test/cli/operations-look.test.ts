@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fault } from '../../packages/protocol/src/fault.ts';
 import { startEmbeddedRedis } from '../../src/redis/embedded/redis.ts';
+import { freePort } from '../support/free-ports.ts';
 import { testRedis } from '../support/redis.ts';
 import { signRequest } from '../support/requests.ts';
 import { soon } from '../support/soon.ts';
@@ -129,6 +130,19 @@ describe('paraph ls', () => {
     });
     expect(silent.exitCode).toBe(5);
     expect(silent.json()).toMatchObject({ outcome: 'unreachable' });
+  });
+
+  it('says why a service elsewhere cannot be asked', async () => {
+    const at = (url: string) => run(['ls', '--url', url], { env: { PARAPH_TOKEN: 'a' } });
+    // A port that the built-in fetch never connects to, and one where nothing listens.
+    const urls = ['http://127.0.0.1:1', `http://127.0.0.1:${await freePort()}`] as const;
+    for (const [index, why] of ['bad port', 'no service listens there'].entries()) {
+      const { exitCode, stderr } = await at(urls[index] ?? '');
+      expect([exitCode, stderr]).toEqual([
+        5,
+        `paraph: No signature service at ${urls[index]}: ${why}.\n`,
+      ]);
+    }
   });
 });
 

@@ -51,7 +51,10 @@ const notRun: readonly (readonly [RegExp, string])[] = [
   ],
   [/^docker /, 'needs docker'],
   [/^(kubectl|helm) /, 'needs a cluster'],
-  [/^paraph clients add --config/, 'login.e2e.test.ts runs it, and then the program of the page'],
+  [
+    /^npx paraph clients add --config/,
+    'login.e2e.test.ts runs it, and then the program of the page',
+  ],
   [/^SHOP_SECRET=/, 'login.e2e.test.ts starts the program of the page'],
   [/^(PARAPH_CONFIG=\S+ )?(npx )?paraph (start|watch|worker)\b/, 'goes on until Ctrl-C'],
   [/^(systemctl|sudo|redis-check-aof) |\/var\/(lib|log)\/redis/, 'is about the machine of Redis'],

@@ -126,9 +126,9 @@ export const openWorkshop = async (): Promise<Workshop> => {
           await once(maker.process, 'close');
         }
         for (const block of blocksOf(textOf(page), 'sh').filter((text) =>
-          text.startsWith('paraph '),
+          text.startsWith('npx paraph '),
         )) {
-          const [, ...words] = wordsOf(block);
+          const [, , ...words] = wordsOf(block);
           const located = words.map((word) => {
             if (word === 'paraph.json') return file;
             return word.endsWith('.jwks.json') ? join(directoryOf(page), word) : word;

@@ -99,6 +99,24 @@ const job = (id: string, text: string, added: number, endedAt: number, isSigned 
     { id, event: isSigned ? 'completed' : 'failed', at: start + endedAt },
   ],
 });
+/** Asked and signed in one moment, after the next step has begun. */
+const late = job('H4', 'p-1 s0 2/0', 1900, 2600);
+const askedLate = {
+  ...late,
+  job: {
+    ...late.job,
+    record: {
+      history: ['pending', 'signed'].map((state) => ({ state, attempt: 1, at: start + 2550 })),
+    },
+  } as unknown as FinalJob,
+};
+const stoodStill = {
+  kind: 'starved',
+  target: 'worker-1',
+  amount: 0,
+  from: start + 1950,
+  to: start + 2580,
+} as const;
 const first = job('H1', 'p-1 s0 1/0', 100, 900);
 const withdrawn = job('H2', 'p-1 s0 2/0', 100, 1100, false);
 const second = job('H3', 'p-1 s1 1/0', 2000, 2500);
@@ -202,6 +220,11 @@ describe('the checker of processes', () => {
     expect(judge(known())).toEqual([]);
   });
 
+  it('finds nothing out of turn in what was signed before it could be taken back', () => {
+    const late = known({}, [first, withdrawn, second, askedLate], [stoodStill]);
+    expect(rulesOf(late)).not.toContain('nobody is asked out of turn');
+  });
+
   it('finds nothing while timers are on their way', () => {
     expect(judge(reminded([openAt(500), openAt(7400)]))).toEqual([]);
   });
@@ -222,6 +245,7 @@ describe('the checker of processes', () => {
       'nobody is asked out of turn',
       known({}, [first, withdrawn, second, job('H4', 'p-1 s0 2/0', 2100, 2200, false)]),
     ],
+    ['nobody is asked out of turn', known({}, [first, withdrawn, second, askedLate])],
     [
       'a step begins when the one before has ended',
       known({}, [first, job('H2', 'p-1 s0 2/0', 100, 8000, false), second]),

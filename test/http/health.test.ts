@@ -1,4 +1,4 @@
-/** Health for machines. While Redis is away: see redis-away.test.ts. */
+/** Health for machines. While Redis is away: see redis-away.e2e.test.ts. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   backlogCheck,

@@ -1,16 +1,18 @@
 /**
  * What runs beside the service, judged by those who read it: the compose file by compose-go, which is
- * in `docker compose`, the alert rules and the configuration of Prometheus by promtool, and the JSON
- * Schema of paraph.json by ajv.
+ * in `docker compose`, the alert rules and the configuration of Prometheus by promtool, the JSON
+ * Schema of paraph.json by ajv, and the OpenAPI documents by Redocly.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { fetchPackages } from '../../scripts/apt.mjs';
+import { startApiStage } from '../console/api-stage.ts';
 import { readPage, root } from '../docs/pages.ts';
+import { testRedis } from '../support/redis.ts';
 import { goJudge } from './go-judge.ts';
 import { installIn, npmIn } from './install.ts';
 
@@ -59,6 +61,54 @@ console.log(JSON.stringify(given.map((each) => validate(each))));`;
       encoding: 'utf8',
     });
     expect(JSON.parse(judged)).toEqual([true, true, false, false]);
+  });
+});
+
+const redoclyFolder = join(folder, 'redocly');
+mkdirSync(redoclyFolder);
+const hasRedocly = installIn(redoclyFolder)('Redocly (npm)', [
+  'npm',
+  ...npmIn(redoclyFolder),
+  '--ignore-scripts',
+  '@redocly/cli@2.77.0',
+]);
+
+describe.skipIf(!hasRedocly)('the OpenAPI document', () => {
+  const lint = (file: string) => {
+    const { status, stdout, stderr } = spawnSync(
+      join(redoclyFolder, 'node_modules/.bin/redocly'),
+      ['lint', '--extends', 'recommended', '--format', 'json', file],
+      { cwd: redoclyFolder, encoding: 'utf8', env: { ...process.env, REDOCLY_TELEMETRY: 'off' } },
+    );
+    const { totals, problems } = JSON.parse(
+      stdout || `{ "problems": [${JSON.stringify(stderr)}] }`,
+    );
+    const rules = new Set(problems.map(({ ruleId }: { ruleId: string }) => ruleId));
+    return { status, errors: totals?.errors, rules: [...rules] };
+  };
+
+  // Its only warning: health, keys and discovery have no request that could be wrong.
+  const rules = ['operation-4xx-response'];
+
+  it('of applications has no errors', () => {
+    expect(lint(join(root, 'docs/openapi.json'))).toEqual({ status: 0, errors: 0, rules });
+  });
+
+  it('of operators has no errors', async () => {
+    const stage = await startApiStage(testRedis());
+    const { text } = await stage.ask('viewer', 'GET', '/admin/api/openapi.json');
+    await stage.close();
+    const file = join(folder, 'admin.json');
+    writeFileSync(file, text);
+    expect(lint(file)).toEqual({ status: 0, errors: 0, rules });
+  });
+
+  it('would be told of an error', () => {
+    const document = JSON.parse(readPage('docs/openapi.json'));
+    delete document.paths['/livez'].get.responses[200].description;
+    const file = join(folder, 'wrong.json');
+    writeFileSync(file, JSON.stringify(document));
+    expect(lint(file).errors).toBeGreaterThan(0);
   });
 });
 

@@ -221,6 +221,33 @@ describe('trouble', () => {
     attempt: 1,
   });
 
+  it('of a failed activity has the frames of its stack, and no word of its message in them', () => {
+    const { lines, logger } = open();
+    const { trouble } = createStepLog(createEventLog(logger, () => 0));
+    const charge = (): Error => new TypeError(`refused\n    at ${secret} (/a.mjs:1:1)`);
+    const error = charge();
+    trouble(error, at('a'));
+    const { message, stack } = JSON.parse(lines[0] ?? '');
+    expect(message).toContain('refused');
+    expect(stack[0]).toMatch(/^charge \(.*log\.test\.ts:\d+:\d+\)$/);
+    expect(stack.length).toBeLessThanOrEqual(10);
+    expect(JSON.stringify(stack)).not.toContain(secret);
+    class Refused extends Error {
+      override readonly name = 'Refused';
+    }
+    for (const [index, each] of [new Refused('no'), new Error()].entries()) {
+      trouble(each, at(`named-${index}`));
+      expect(JSON.parse(lines.splice(1)[0] ?? '').stack[0]).toContain('log.test.ts');
+    }
+    // Of an error that is about no activity, and of one whose stack somebody has changed: none.
+    trouble(new Error('away'));
+    const changed = new Error('changed');
+    changed.stack = `Error: ${secret}\n    at ${secret} (/a.mjs:1:1)`;
+    trouble(changed, at('b'));
+    expect(lines).toHaveLength(3);
+    for (const line of lines.slice(1)) expect(line).not.toContain('stack');
+  });
+
   it('is told once in five seconds for each instance and activity, however equal the errors', () => {
     const { lines, logger } = open();
     let time = 0;

@@ -129,9 +129,18 @@ const unsent: ReadonlySet<string | undefined> = new Set([
 /** Whether an error proves that the service has not got the request. */
 export const isUnsent = (error: unknown): boolean => unsent.has(codeOf(error));
 
-/** @returns Words that can follow a colon: those for the code of the error, else its message. */
+/** The message of the innermost cause: the built-in fetch says no more than `fetch failed`. */
+const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? messageOf(error.cause) : error.message;
+};
+
+/**
+ * @returns Words that can follow a colon: those for the code of the error, else the message of its
+ *   innermost cause.
+ */
 export const causeOf = (error: unknown): string => {
   const code = codeOf(error);
-  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  if (code === undefined) return messageOf(error);
   return (Object.hasOwn(words, code) ? words[code] : undefined) ?? code;
 };

@@ -14,7 +14,14 @@ import { problemIn } from './input-problem.ts';
 import { createInstances, type Instances } from './instances.ts';
 import { begin, doneEvent, errorEvent, type Life, resume } from './interpret.ts';
 import { type ReadJournal, readLines, refusalLine } from './journal.ts';
-import { childAt, type InstanceRecord, isActivity, readAddress, readRecord } from './record.ts';
+import {
+  childAt,
+  type InstanceRecord,
+  isActivity,
+  readAddress,
+  readRecord,
+  recordToRetry,
+} from './record.ts';
 import type { RedisClient } from './redis/client.ts';
 import { outsideKeys } from './redis/deliver-script.ts';
 import {
@@ -273,12 +280,14 @@ export const createEngine = (
     const begun = begunJob({ id, timestamp: stored.timestamp, opts: stored.opts }, at);
     const readInput = (): unknown =>
       workflow.begin(workflow.parseInput(readData(stored.data)), begun);
+    const retry = record && stored.isReplayed ? recordToRetry(record) : undefined;
     try {
       const life: Life =
         record === undefined
           ? begin(chart, id, readInput(), at, maxForeseenSteps)
-          : resume(chart, id, record, maxForeseenSteps);
-      if (stored.isReplayed) life.apply({ type: 'REPLAY', input: readInput() }, at);
+          : resume(chart, id, retry ?? record, maxForeseenSteps);
+      if (stored.isReplayed && retry === undefined)
+        life.apply({ type: 'REPLAY', input: readInput() }, at);
       for (const { event: earlier, about, at: cameAt } of waiting) {
         if (about?.run !== undefined || life.nextTime(0) <= cameAt) return undefined;
         if (life.steps() > maxForeseenSteps) return undefined;

@@ -194,6 +194,8 @@ export class Life implements Notes {
   /** Why it was stopped. */
   #reason: string | undefined;
   #failure: InstanceRecord['failure'];
+  /** Where it goes on after an activity's error that has ended it, when it is run again. */
+  #retry: InstanceRecord | undefined;
   /** Gets what happens in the tree. Events and tries are added by the turn. */
   readonly #journal: Journal | undefined;
 
@@ -217,6 +219,7 @@ export class Life implements Notes {
   resume(record: InstanceRecord): this {
     this.#reason = record.reason;
     this.#failure = record.failure;
+    this.#retry = record.retry;
     this.#root.resume(this.#revive(this.#nodeOf(this.#root), record));
     const refOf = this.#namedRef;
     for (const node of this.#allNodes()) {
@@ -299,6 +302,7 @@ export class Life implements Notes {
     const entry = this.#entryAt(path);
     if (entry?.kind !== 'activity') return;
     const { src, run, systemId, origin } = entry.activity;
+    const retry = this.#beforeError(parentPathOf(path), event, now);
     entry.activity = {
       src,
       run,
@@ -310,6 +314,19 @@ export class Life implements Notes {
       this.#failure = { src, message: errorText((event as { readonly error?: unknown }).error) };
     else if (this.#failure?.src === src) this.#failure = undefined;
     this.apply(event, now, parentPathOf(path));
+    if (this.status() === 'error') this.#retry = retry;
+  }
+
+  /**
+   * The record before an error that its chart does not take. One that is taken is not looked at: a
+   * record of a large tree costs milliseconds. What was to be carried out is carried out at the end.
+   */
+  #beforeError(path: string, event: AnyEventObject, now: number): InstanceRecord | undefined {
+    const node = this.#nodeAt(path);
+    if (!event.type.startsWith('xstate.error.') || node === undefined) return undefined;
+    if (this.#hasTransition(node, node.actor._snapshot, event, now)) return undefined;
+    const { effects: _, ...record } = this.record();
+    return record;
   }
 
   /** Ends the instance with an error, without asking its chart. */
@@ -414,6 +431,7 @@ export class Life implements Notes {
       ...this.#recordOf(root),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(this.#failure !== undefined && { failure: this.#failure }),
+      ...(this.#retry !== undefined && { retry: this.#retry }),
       next: this.#next,
       ...(this.#timers.length > 0 && {
         timers: this.#timers.map((timer) => ({

@@ -122,6 +122,11 @@ export interface InstanceRecord extends ChartRecord {
   readonly failure?: { readonly src: string; readonly message: string } | undefined;
   readonly timers?: readonly Timer[] | undefined;
   readonly effects?: readonly Effect[] | undefined;
+  /**
+   * The record from before an activity's error that no state has taken, in a record that this error
+   * has ended: an instance that is run again goes on from there ({@link recordToRetry}).
+   */
+  readonly retry?: InstanceRecord | undefined;
   /** The next number of an actor or an effect. */
   readonly next: number;
 }
@@ -198,7 +203,7 @@ const isEffect = membersOf({
   origin: optional(isOrigin),
   run: optional(isWhole),
 });
-const isRecord = membersOf({
+const shapesOfRecord = {
   ...shapesOfChart(chartWithin(maxLevels - 1)),
   workflow: isText,
   version: isWhole,
@@ -207,7 +212,8 @@ const isRecord = membersOf({
   failure: optional(membersOf({ src: isText, message: isText })),
   timers: optional(listOf(isTimer)),
   effects: optional(listOf(isEffect)),
-});
+};
+const isRecord = membersOf({ ...shapesOfRecord, retry: optional(membersOf(shapesOfRecord)) });
 
 /** @returns Undefined for a value that is not a record: another program has written it. */
 export const readRecord = (value: unknown): InstanceRecord | undefined =>
@@ -267,6 +273,38 @@ const childrenOf = ({ children = {} }: ChartRecord): readonly Child[] => Object.
 /** Whether the record has children that are charts. */
 export const isTree = (record: ChartRecord): boolean =>
   childrenOf(record).some((child) => !isActivity(child));
+
+/**
+ * Where an instance goes on that is run again after an activity's error has ended it: with all that
+ * it had, and with each open activity as a new run, because those before have ended or were
+ * withdrawn.
+ *
+ * @returns Undefined for a record that has no such place.
+ */
+export const recordToRetry = ({ retry, next }: InstanceRecord): InstanceRecord | undefined => {
+  if (retry === undefined) return undefined;
+  let last = next;
+  const renewed = <Chart extends ChartRecord>(chart: Chart): Chart => ({
+    ...chart,
+    ...(chart.children !== undefined && {
+      children: Object.fromEntries(
+        Object.entries(chart.children).map(([name, child]) => [name, begunAnew(child)]),
+      ),
+    }),
+  });
+  const begunAnew = (child: Child): Child => {
+    if (!isActivity(child)) {
+      const { chart } = child as ChildActor;
+      return chart === undefined ? child : { ...child, chart: renewed(chart) };
+    }
+    const { failures: _, notBefore: __, held: ___, waits: ____, ...fresh } = child as Activity;
+    if (fresh.ended) return fresh;
+    last += 1;
+    return { ...fresh, run: last - 1 };
+  };
+  const record = renewed(retry);
+  return { ...record, next: last };
+};
 
 const countChildren = (record: ChartRecord | undefined): number =>
   record === undefined

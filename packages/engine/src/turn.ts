@@ -60,6 +60,7 @@ import {
   addressOf,
   type InstanceRecord,
   maxWaitMs,
+  recordToRetry,
   timeAfter,
 } from './record.ts';
 import { outsideKeys } from './redis/deliver-script.ts';
@@ -294,6 +295,13 @@ class Turn {
     this.#life.clearEffects(this.#life.effects().length);
     const at = this.#options.now();
     const tell = this.#journal?.event(at, '', 'REPLAY', undefined);
+    const retry = this.#record && recordToRetry(this.#record);
+    if (retry !== undefined) {
+      this.#life = resume(this.#taken.workflow.chart, this.#id, retry, undefined, this.#journal);
+      this.#isDirty = true;
+      tell?.('taken');
+      return;
+    }
     const isTaken = this.#apply({ type: 'REPLAY', input: readInput(this.#taken, at) }, at);
     tell?.(isTaken ? 'taken' : 'refused');
   }

@@ -10,7 +10,7 @@ import { createStage } from './stage.ts';
 const begin = createStage(testRedis());
 const event = (type: string, more: object = {}) => ({ type, ...more }) as { type: string };
 
-/** As many children as it is told, each with a text, and each ends by its own event. */
+/** A chart with as many children as it is told. Each has a text and ends by its own event. */
 const crowd = (began: () => void = () => undefined) => {
   const child = setup({
     actors: {

@@ -26,7 +26,7 @@ import { createGate, createStage } from './stage.ts';
 const redis = testRedis();
 const newStage = createStage(redis);
 
-/** As people read it, without times. */
+/** The lines of the journal that people read, without times. */
 const textsOf = async (
   stage: ReturnType<typeof newStage>,
   id: string,

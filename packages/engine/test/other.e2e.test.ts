@@ -1,4 +1,4 @@
-/** From one instance to another: `workflow(other)` in a chart, and events that effects send. */
+/** Events between instances: `workflow(other)` in a chart, and events that effects send. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -244,6 +244,6 @@ describe('many instances that become due at once', () => {
       },
     });
     await expect.poll(() => delayed).toEqual([350 - promotedAtOnce, 350 - 2 * promotedAtOnce]);
-    await expect.poll(() => stage.queue.getCompletedCount()).toBe(350);
+    await expect.poll(() => stage.queue.getCompletedCount(), { timeout: 50_000 }).toBe(350);
   });
 });

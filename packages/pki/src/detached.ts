@@ -7,10 +7,9 @@
  *
  * Sources: RFC 5652 section 5, RFC 5035, ETSI EN 319 122-1 section 5 and 6.
  */
-import { hash, verify, X509Certificate } from 'node:crypto';
+import { hash, verify } from 'node:crypto';
 import { dotted, type Element, member, octets } from './ber.ts';
-import { readCertificate } from './certificate-fields.ts';
-import { type Certificate, openCertificates } from './certificate-path.ts';
+import { type Certificate, openCertificate, openCertificates } from './certificate-path.ts';
 import {
   context,
   ecdsaValue,
@@ -55,6 +54,13 @@ export const detachedAttributes = (digest: Uint8Array, certificate: Uint8Array):
   );
 };
 
+/** Opened once for all signatures of a person: that costs more than to sign. */
+const openOwn = (der: Uint8Array): Certificate => {
+  const certificate = openCertificate(der);
+  if (certificate === undefined) throw new Error('the certificate of the key is unreadable');
+  return certificate;
+};
+
 /** r and s of P-256, 32 bytes each. */
 const rawSignatureBytes = 64;
 
@@ -79,13 +85,12 @@ export const createDetachedCms = ({
   readonly timeStamp?: Uint8Array | undefined;
 }): Uint8Array | undefined => {
   const [own] = certificates;
-  const fields = readCertificate(own);
-  if (fields === undefined) throw new Error('the certificate of the key is unreadable');
+  const { fields, publicKey } = openOwn(own);
   const attributes = detachedAttributes(digest, own);
   const value = signatureValue({ digest, signature, certificate: own });
   if (value === undefined) return undefined;
   attributes[0] = tags.context(0);
-  const isEc = new X509Certificate(own).publicKey.asymmetricKeyType === 'ec';
+  const isEc = publicKey.asymmetricKeyType === 'ec';
   const algorithm = isEc
     ? sequence(objectIdentifier(id.ecdsaWithSha256))
     : sequence(objectIdentifier(id.rsaEncryption), nullValue());
@@ -128,7 +133,7 @@ export const signatureValue = ({
   readonly signature: Uint8Array;
   readonly certificate: Uint8Array;
 }): Uint8Array | undefined => {
-  const { publicKey } = new X509Certificate(certificate);
+  const { publicKey } = openOwn(certificate);
   const isRaw = publicKey.asymmetricKeyType === 'ec' && signature.length === rawSignatureBytes;
   const value = isRaw ? ecdsaValue(signature) : signature;
   const attributes = detachedAttributes(digest, certificate);

@@ -46,8 +46,8 @@ export const createSealer = (key: Uint8Array) => {
       }).catch((error: unknown) => {
         if (!(error instanceof errors.JOSEError)) throw error;
         throw new Error(
-          `the master key does not open the stored ${recordKind(name)} record: either this is not the master key ` +
-            'that the store was created with, or the record was altered',
+          `The master key does not open the stored ${recordKind(name)} record: either this is not the master key ` +
+            'that the store was created with, or the record was altered.',
         );
       });
       const { kid, 'x5t#S256': thumbprint } = opened.protectedHeader;

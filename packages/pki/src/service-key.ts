@@ -61,7 +61,7 @@ export const openServiceKey = async (
   }
   if (Object.keys(found).length === 0) return undefined;
   throw new OtherMasterKeyError(
-    'the master key does not open the stored service-key record: this is not the master key of this service, or it was replaced (paraph master-key). After a power cut during paraph master-key rotate, master.key.before has the key',
+    'The master key does not open the stored service-key record: this is not the master key of this service, or it was replaced (paraph master-key). After a power cut during paraph master-key rotate, master.key.before has the key.',
   );
 };
 

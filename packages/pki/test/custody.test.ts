@@ -63,10 +63,10 @@ describe('the records of the custody', () => {
     await newCustody(store).userKey(owner());
     const stranger = createKeyCustody({ store, serviceKey: Buffer.alloc(32, 8), now: () => now });
     await expect(stranger.userKey(owner())).rejects.toThrow(
-      'the master key does not open the stored ca:',
+      'The master key does not open the stored ca:',
     );
     await expect(stranger.trust()).rejects.toThrow(
-      'the master key does not open the stored ca:root record',
+      'The master key does not open the stored ca:root record',
     );
     expect(() => createKeyCustody({ store, serviceKey: Buffer.alloc(16), now: () => now })).toThrow(
       '32 bytes',

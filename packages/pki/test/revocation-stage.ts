@@ -20,6 +20,6 @@ export const service = (
   return { store, clock, process, custody: process() };
 };
 
-/** Of the certificate: lower-case hex. */
+/** The serial number of the certificate, lower-case hex. */
 export const serialOf = ({ chain }: UserKey): string =>
   Buffer.from(readCertificate(chain.certificates[0])?.serialNumber.content ?? []).toString('hex');

@@ -8,7 +8,7 @@ import type { TestProduct } from '../../../test/support/product.ts';
 import type { BackchannelLogin } from '../records.ts';
 
 export interface CibaClient {
-  /** For `oidc.tenants[].clients`. */
+  /** The entry in `oidc.tenants[].clients`. */
   readonly entry: Record<string, unknown>;
   /** `POST …/backchannel`. */
   ask(product: TestProduct, parameters: Record<string, string>): Promise<Answer>;

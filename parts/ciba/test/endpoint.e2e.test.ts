@@ -17,7 +17,7 @@ const keyed = { authentication: 'private_key_jwt', keys: [key.publicJwk] };
 const cibaGrant = 'urn:openid:params:grant-type:ciba';
 let product: TestProduct;
 
-/** Of the two tenants only the first has a client without a browser. */
+/** Only the first of the two tenants has a client without a browser. */
 beforeAll(async () => {
   product = await startProvider(redis, [], {
     tenants: [

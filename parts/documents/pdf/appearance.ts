@@ -25,7 +25,8 @@ import {
 export interface Appearance {
   /** Of the annotation, in the coordinates of the page. */
   readonly rect: readonly number[];
-  readonly form: PdfRef;
+  /** Undefined for an invisible field. */
+  readonly form: PdfRef | undefined;
 }
 
 const streamOf = (
@@ -227,3 +228,7 @@ export const addAppearance = (
   );
   return { rect, form };
 };
+
+/** The picture of an invisible field: PDF/A-1 wants one of every field (ISO 19005-1 6.9). */
+export const addEmptyAppearance = (update: Update): PdfRef =>
+  update.add(streamOf('', { Type: name('XObject'), Subtype: name('Form'), BBox: [0, 0, 0, 0] }));

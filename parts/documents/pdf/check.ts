@@ -6,26 +6,21 @@
  * nothing refers to are looked at, too, because a later update can bring them to light.
  */
 
+import { setImmediate } from 'node:timers/promises';
 import { findForbidden } from './actions.ts';
 import { places } from './cross-reference.ts';
 import { openPdf, type PdfDocument } from './document.ts';
-import { signatureFieldsOf } from './fields.ts';
+import { fieldsOf, signedFieldsOf } from './fields.ts';
 import { decodeStream, filtersOf, measureInflated } from './filters.ts';
 import { pdfAOf, titleOf } from './metadata.ts';
 import { pagesOf } from './pages.ts';
 import { orRefused, type Refused } from './refused.ts';
-import {
-  isArray,
-  isDict,
-  isRef,
-  isStream,
-  PdfError,
-  type PdfStream,
-  type PdfValue,
-} from './values.ts';
+import { readSignedRevision } from './signed-revision.ts';
+import { isStream, PdfError, type PdfStream, type PdfValue } from './values.ts';
+import { eachReference } from './walk.ts';
 
 /** 50 MiB: more does not fit the memory of the phones that read it. */
-export const maxPdfBytes = 50 << 20;
+const maxPdfBytes = 50 << 20;
 
 /** All streams of a file together, unpacked. A page of 300 dpi in colour has 26 MB. */
 const maxUnpackedBytes = 1 << 30;
@@ -40,6 +35,9 @@ export interface AboutPdf {
 }
 
 export type CheckedPdf = { readonly ok: true; readonly about: AboutPdf } | Refused;
+
+/** After so many objects other work of the process has its turn: half a million take seconds. */
+const objectsAtOnce = 500;
 
 const unpackedBytes = async (
   stream: PdfStream,
@@ -57,14 +55,6 @@ const unpackedBytes = async (
     dict: new Map().set('Filter', { kind: 'name', name: 'FlateDecode' }),
   };
   return measureInflated(decodeStream(once, document.resolve, 16 << 20), maxBytes);
-};
-
-/** Calls back for each reference in a value. */
-const eachReference = (value: PdfValue | undefined, visit: (number: number) => void): void => {
-  if (isRef(value)) visit(value.number);
-  else if (isArray(value)) for (const each of value) eachReference(each, visit);
-  else if (isDict(value)) for (const each of value.values()) eachReference(each, visit);
-  else if (isStream(value)) eachReference(value.dict, visit);
 };
 
 /**
@@ -107,10 +97,18 @@ const checkObjects = async (document: PdfDocument): Promise<void> => {
     }
   };
   for (const key of ['Root', 'Info', 'ID']) eachReference(document.trailer.get(key), push);
-  for (let number = waiting.pop(); number !== undefined; number = waiting.pop())
+  let looked = 0;
+  const rest = async (): Promise<void> => {
+    looked += 1;
+    if (looked % objectsAtOnce === 0) await setImmediate();
+  };
+  for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
     await visit(number);
+    await rest();
+  }
   for (let number = 0; number < size; number += 1) {
     if (visited[number] !== 0 || (kinds[number] ?? 0) < places.inFile) continue;
+    await rest();
     visited[number] = 1;
     try {
       const value = document.object(number);
@@ -124,6 +122,30 @@ const checkObjects = async (document: PdfDocument): Promise<void> => {
   }
 };
 
+/**
+ * Checks names of fields, and that earlier signatures cover what they say. Whether they are valid is
+ * another question: a document may be signed by people whose roots are not known here.
+ *
+ * @returns The number of fields that are signed.
+ * @throws PdfError
+ */
+const checkForm = (document: PdfDocument): number => {
+  const fields = fieldsOf(document);
+  const names = fields.filter(({ dict }) => dict.has('T')).map(({ name }) => name);
+  if (new Set(names).size < names.length)
+    throw new PdfError('The form of the file has two fields of one name.');
+  const signed = signedFieldsOf(document);
+  for (const field of signed) {
+    try {
+      readSignedRevision(document, field);
+    } catch (error) {
+      if (!(error instanceof PdfError)) throw error;
+      throw new PdfError(`An earlier signature of the file is broken. ${error.message}`);
+    }
+  }
+  return signed.length;
+};
+
 /** @throws PdfError */
 const read = async (bytes: Uint8Array): Promise<AboutPdf> => {
   if (bytes.length > maxPdfBytes) throw new PdfError('The file is larger than 50 MB.');
@@ -133,12 +155,10 @@ const read = async (bytes: Uint8Array): Promise<AboutPdf> => {
   await checkObjects(document);
   const title = titleOf(document);
   const pdfA = pdfAOf(document);
-  const signed = signatureFieldsOf(document).filter(
-    ({ dict }) => document.dictOf(dict.get('V')) !== undefined,
-  );
+  const signatures = checkForm(document);
   return {
     pages,
-    signatures: signed.length,
+    signatures,
     ...(title === undefined ? {} : { title }),
     ...(pdfA === undefined ? {} : { pdfA }),
   };

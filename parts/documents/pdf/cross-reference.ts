@@ -127,12 +127,12 @@ const readTable = (cursor: Cursor, found: Places): PdfDict => {
       const place = readDigits(bytes, cursor.at, 10);
       const generation = readDigits(bytes, cursor.at + 11, 5);
       const kind = bytes[cursor.at + 17];
-      if (place < 0 || generation < 0 || (kind !== 0x6e && kind !== 0x66))
+      const hasSpaces = bytes[cursor.at + 10] === 0x20 && bytes[cursor.at + 16] === 0x20;
+      if (place < 0 || generation < 0 || !hasSpaces || (kind !== 0x6e && kind !== 0x66))
         throw broken('its cross-reference table cannot be read');
       cursor.at += 18;
-      // An entry in use at byte 0 is how some programs write a free one.
-      const inUse = kind === 0x6e && place > 0;
-      found.add(Number(first) + index, inUse ? places.inFile : places.free, place, generation);
+      const isUsed = kind === 0x6e;
+      found.add(Number(first) + index, isUsed ? places.inFile : places.free, place, generation);
     }
   }
   cursor.at += 7;
@@ -193,8 +193,8 @@ const readStreamSection = (cursor: Cursor, found: Places): PdfDict => {
       const place = field(placeWidth);
       const extra = field(extraWidth);
       if (type === 2) found.add(number, places.inStream, place, extra);
-      else if (type === 1 && place > 0) found.add(number, places.inFile, place, extra);
-      else if (type <= 1) found.add(number, places.free, 0, 0);
+      else if (type === 1) found.add(number, places.inFile, place, extra);
+      else if (type === 0) found.add(number, places.free, 0, 0);
     }
   }
   return dict;
@@ -233,5 +233,7 @@ export const readCrossReference = (bytes: Uint8Array): CrossReference => {
   }
   const [newest, ...older] = sections;
   if (newest === undefined) throw broken('it has no cross-reference');
+  if (wholeNumber(newest.trailer.get('Size')) === undefined)
+    throw broken('its trailer has no Size');
   return { ...found.finish(), sections: [newest, ...older] };
 };

@@ -70,6 +70,9 @@ export const openPdf = (bytes: Uint8Array): PdfDocument => {
   const { trailer } = references.sections[0];
   if (references.sections.some((section) => section.trailer.has('Encrypt')))
     throw new PdfError('The file is encrypted. Remove its password, and try again.');
+  const info = trailer.get('Info');
+  if (info !== undefined && !isRef(info))
+    throw broken('its document information is no object of its own');
   const containers = new Map<number, Container>();
 
   const lengthOf = (stream: PdfDict, number: number): number | undefined => {

@@ -41,7 +41,8 @@ export const fieldsOf = (document: PdfDocument): readonly Field[] => {
       visited.add(reference.number);
     }
     const entries = document.dictOf(value);
-    if (entries === undefined) return;
+    if (entries === undefined)
+      throw new PdfError('The file is broken: its form has a field that is missing.');
     if (found.length > maxFields || above.depth > maxDepth)
       throw new PdfError('The form of the file has more fields than are allowed.');
     const own = textOf(document.resolve(entries.get('T')));
@@ -66,3 +67,16 @@ export const fieldsOf = (document: PdfDocument): readonly Field[] => {
 /** Fields for signatures, signed or not. @throws PdfError */
 export const signatureFieldsOf = (document: PdfDocument): readonly Field[] =>
   fieldsOf(document).filter(({ type }) => type === 'Sig');
+
+/** Each of them is compared with the whole file. */
+const maxSignatures = 100;
+
+/** Fields that are signed. @throws PdfError Also when there are more than 100. */
+export const signedFieldsOf = (document: PdfDocument): readonly Field[] => {
+  const signed = signatureFieldsOf(document).filter(
+    ({ dict }) => document.resolve(dict.get('V')) !== null,
+  );
+  if (signed.length > maxSignatures)
+    throw new PdfError('The file has more signatures than are allowed.');
+  return signed;
+};

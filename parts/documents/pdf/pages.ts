@@ -10,7 +10,7 @@ import {
   type PdfValue,
 } from './values.ts';
 
-export const maxPages = 2000;
+const maxPages = 2000;
 const maxDepth = 50;
 
 export interface Page {
@@ -36,11 +36,12 @@ export function* pagesOf(document: PdfDocument): Generator<Page> {
     if (entries === undefined)
       throw new PdfError('The file is broken: one of its pages is missing.');
     const kids = document.resolve(entries.get('Kids'));
-    const isPage = nameOf(document.resolve(entries.get('Type'))) === 'Page' || !isArray(kids);
-    if (!isPage) {
+    const type = nameOf(document.resolve(entries.get('Type')));
+    if (type === 'Pages' && isArray(kids)) {
       for (const kid of kids) yield* walk(kid, [entries, ...above]);
       return;
     }
+    if (type !== 'Page') throw new PdfError('The file is broken: its pages cannot be found.');
     count += 1;
     if (count > maxPages)
       throw new PdfError(`The file has more than ${maxPages.toLocaleString('en')} pages.`);

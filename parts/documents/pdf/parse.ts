@@ -59,13 +59,12 @@ export const readWord = (cursor: Cursor): string => {
 };
 
 const readName = (cursor: Cursor): string => {
+  const start = cursor.at;
   cursor.at += 1;
   const word = readWord(cursor);
-  return word.includes('#')
-    ? word.replace(/#([0-9a-fA-F]{2})/g, (_, hex: string) =>
-        String.fromCharCode(Number.parseInt(hex, 16)),
-      )
-    : word;
+  if (!word.includes('#')) return word;
+  if (/#(?![0-9a-fA-F]{2})/.test(word)) throw broken('a name has an escape that is none', start);
+  return word.replace(/#(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 };
 
 const escapes: ReadonlyMap<number, number> = new Map([

@@ -5,21 +5,21 @@
  * Source: ISO 32000-2 section 12.8.1, ETSI EN 319 142-1 section 5 and 6.
  */
 import { createHash } from 'node:crypto';
-import { type Appearance, addAppearance } from './appearance.ts';
+import { type Appearance, addAppearance, addEmptyAppearance } from './appearance.ts';
 import { catalogOf, openPdf, type PdfDocument } from './document.ts';
-import { type Field, fieldsOf, formOf, signatureFieldsOf } from './fields.ts';
+import { type Field, fieldsOf, formOf } from './fields.ts';
+import { pdfAOf } from './metadata.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { findLock } from './permissions.ts';
+import { recordKey, writeRecord } from './record.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { writeDict } from './serialize.ts';
 import { createUpdate, setInCatalog, type Update, withEntries } from './update.ts';
 import {
-  byteString,
   dateString,
   dict,
   isArray,
   isRef,
-  isString,
   name,
   PdfError,
   type PdfRef,
@@ -77,9 +77,6 @@ export type PreparedOrRefused = ({ readonly ok: true } & PreparedSignature) | Re
 const rangeDigits = 10;
 const rangeRoom = `[0 ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)}]`;
 
-/** An entry of our own in a signature dictionary, which other programs pass over (Annex E.2). */
-const recordKey = 'ParaphRecord';
-
 /** The signature dictionary, with zeros for what is known later. */
 const writeSignature = (order: SignatureOrder, reservedBytes: number): Buffer => {
   const entries = dict({
@@ -90,7 +87,7 @@ const writeSignature = (order: SignatureOrder, reservedBytes: number): Buffer =>
     Name: order.name === undefined ? undefined : textString(order.name),
     Reason: order.reason === undefined ? undefined : textString(order.reason),
     Location: order.location === undefined ? undefined : textString(order.location),
-    [recordKey]: order.record && byteString(order.record),
+    [recordKey]: order.record && writeRecord(order.record),
   });
   const head = writeDict(entries).slice(0, -2);
   return Buffer.from(
@@ -159,15 +156,11 @@ const makeField = (
   signature: PdfRef,
 ): PdfRef => {
   const page = findPage(document, order.place?.page ?? 1);
-  const appearance: Appearance | undefined =
-    order.place &&
-    addAppearance(
-      document,
-      update,
-      page,
-      order.place,
-      order.lines ?? [order.name ?? '', order.at.toISOString()],
-    );
+  const lines = order.lines ?? [order.name ?? '', order.at.toISOString()];
+  const isPdfA1 = pdfAOf(document)?.startsWith('1') === true;
+  const appearance: Appearance = order.place
+    ? addAppearance(document, update, page, order.place, lines)
+    : { rect: [0, 0, 0, 0], form: isPdfA1 ? addEmptyAppearance(update) : undefined };
   const field = update.add(
     dict({
       Type: name('Annot'),
@@ -176,9 +169,9 @@ const makeField = (
       T: textString(order.fieldName),
       F: annotationFlags,
       P: page.reference,
-      Rect: appearance?.rect ?? [0, 0, 0, 0],
+      Rect: appearance.rect,
       V: signature,
-      AP: appearance && dict({ N: appearance.form }),
+      AP: appearance.form && dict({ N: appearance.form }),
     }),
   );
   addAnnotation(update, page, field);
@@ -239,23 +232,3 @@ export const prepareSignature = (
   bytes: Uint8Array,
   order: SignatureOrder,
 ): Promise<PreparedOrRefused> => orRefused(() => prepare(bytes, order));
-
-/**
- * The records that stand beside signatures, each covered by its signature: `verifyPdf` says whether
- * that is valid.
- *
- * @returns By the name of the field; none for what is not a PDF.
- */
-export const recordsIn = (bytes: Uint8Array): ReadonlyMap<string, Uint8Array> => {
-  try {
-    const document = openPdf(bytes);
-    const found = signatureFieldsOf(document).flatMap(({ name: field, dict: entries }) => {
-      const value = document.resolve(document.dictOf(entries.get('V'))?.get(recordKey));
-      return isString(value) ? [[field, value.bytes] as const] : [];
-    });
-    return new Map(found);
-  } catch (error) {
-    if (error instanceof PdfError) return new Map();
-    throw error;
-  }
-};

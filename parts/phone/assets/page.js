@@ -17,6 +17,17 @@ export const publicHost = view.dataset.host;
 let shown = '';
 let working = 0;
 
+/*
+ * Safari lays its keyboard over the page and leaves the page its height; what is above the keyboard
+ * is then the height to use. A page that two fingers enlarge keeps its height.
+ */
+const seen = window.visualViewport;
+seen?.addEventListener('resize', () => {
+  if (seen.scale === 1) {
+    document.documentElement.style.setProperty('--seen', `${seen.height}px`);
+  }
+});
+
 /** Whether something that a person began is under way. */
 export const isBusy = () => working > 0;
 
@@ -53,6 +64,8 @@ export const show = (name) => {
   view.replaceChildren(templateOf(`view-${name}`).content.cloneNode(true));
   const heading = view.querySelector('h1');
   document.title = `${heading?.textContent} · ${brand}`;
+  // The last view may have been scrolled.
+  window.scrollTo(0, 0);
   if (!isFirst) heading?.focus();
   if (asks(name) || (!isFirst && !isBusy())) holdView(view);
 };

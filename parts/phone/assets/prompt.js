@@ -19,7 +19,6 @@ import { shownText } from './shown-text.js';
  */
 
 const nearlyOverSeconds = 20;
-const maxPinLength = 12;
 
 /** @type {ReadonlySet<unknown>} */
 const outcomes = new Set(['signed', 'cancelled', 'expired', 'elsewhere']);
@@ -102,17 +101,6 @@ const serveReading = () => {
   };
   box.addEventListener('scroll', look);
   new ResizeObserver(look).observe(box);
-};
-
-/** Digits by touch or by the tab key; a keyboard types into the field. */
-const servePad = () => {
-  const pin = field('pin');
-  part('pad').addEventListener('click', ({ target }) => {
-    const { digit } = /** @type {HTMLElement} */ (target).dataset;
-    if (digit === undefined) return;
-    pin.value = digit === '' ? pin.value.slice(0, -1) : (pin.value + digit).slice(0, maxPinLength);
-    say(wordsFor('typed', pin.value.length));
-  });
 };
 
 /**
@@ -201,12 +189,10 @@ export const showPrompt = async (prompt, phone, endings) => {
     onClick('sign', signWith);
     return;
   }
-  servePad();
   /** @param {boolean} isTyping */
   const typePin = (isTyping) => {
     part('decide').hidden = isTyping;
     part('form').hidden = !isTyping;
-    part('form').classList.toggle('typing', isTyping);
     (isTyping ? field('pin') : part('sign')).focus();
   };
   part('sign').addEventListener('click', () => typePin(true));

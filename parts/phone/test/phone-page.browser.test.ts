@@ -3,9 +3,8 @@
  * worker, its passkeys.
  */
 import { createECDH } from 'node:crypto';
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { complaintsOfAxe } from '../../../test/browser/axe.ts';
 import { withContext } from '../../../test/browser/chromium.ts';
 import { background, poorContrasts, repeatedIds, widths } from '../../../test/browser/in-page.mjs';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
@@ -30,14 +29,6 @@ afterAll(() => stage?.stop());
 
 /** Rules that look at colours. The style sheet of the dark changes nothing else. */
 const rulesOfColours = ['color-contrast', 'link-in-text-block'];
-
-/** Rules of WCAG 2.2 A and AA, or those named, that the page breaks, each with what breaks it. */
-const complaintsOfAxe = (page: Page, rules?: readonly string[]): Promise<readonly string[]> => {
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const options = JSON.stringify({ runOnly: rules ?? tags });
-  return page.evaluate(`axe.run(${options})
-    .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
-};
 
 describe('the page of the phone, attacked,', () => {
   it('does not sign bytes that are about another text than it shows', async () => {
@@ -182,16 +173,28 @@ describe('the page of the phone', () => {
       await heading(page, 'Do you want to sign?');
       const focused = (what: string) => page.evaluate(`document.activeElement.${what}`);
       expect(await focused('tagName')).toBe('H1');
+      // What a screen reader says, in this order.
+      const read = async (...said: readonly string[]): Promise<void> => {
+        const tree = await page.locator('main').ariaSnapshot();
+        const at = said.map((each) => tree.indexOf(each));
+        expect([tree, ...at]).toEqual([tree, ...at.toSorted((a, b) => a - b)]);
+        expect([tree, at.includes(-1)]).toEqual([tree, false]);
+      };
+      const shown = [
+        'heading "Do you want to sign?"',
+        'Asked by',
+        'group "What you sign"',
+        'timer',
+      ];
+      await read(...shown, 'button "Sign"', 'button "Cancel"');
       await page.keyboard.press('Tab');
       expect(await focused('textContent')).toBe('Sign');
       // It has just appeared, and cannot be pressed at once.
       await page.locator('#view:not(.held)').waitFor();
       await page.keyboard.press('Enter');
       expect(await focused('name')).toBe('pin');
-      for (const digit of pin) await button(page, digit).press('Space');
-      await button(page, '1').press('Space');
-      await button(page, 'Delete the last digit').press('Space');
-      expect(await page.getByRole('status').textContent()).toBe('6 digits entered');
+      await read(...shown, 'textbox "Enter your PIN to sign"', 'button "Sign with PIN"');
+      await page.keyboard.type(pin);
       await page.keyboard.press('Tab');
       expect(await focused('textContent')).toBe('Sign with PIN');
       await page.keyboard.press('Enter');
@@ -200,13 +203,44 @@ describe('the page of the phone', () => {
     });
   });
 
-  it('can be read in the light and in the dark, fits 390 px and gives axe no cause for complaint', async () => {
+  it('is set up by ear: each field and button has its name, and what is new is read out first', async () => {
+    await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
+      const page = await context.newPage();
+      const { link } = await stage.invite();
+      await page.goto(link);
+      await heading(page, 'Set up your phone');
+      const tree = (): Promise<string> => page.locator('main').ariaSnapshot();
+      for (const said of ['textbox "PIN"', 'textbox "PIN once more"', 'button "Set up with PIN"'])
+        expect(await tree()).toContain(said);
+      const described = page.getByLabel('PIN', { exact: true });
+      expect(await described.getAttribute('aria-describedby')).toBe('pin-hint');
+      await described.fill('123');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('Enter 6 to 12 digits.').waitFor();
+      for (const label of ['PIN', 'PIN once more'])
+        await page.getByLabel(label, { exact: true }).fill(pin);
+      await page.keyboard.press('Enter');
+      const focused = 'document.activeElement.textContent';
+      for (const [title, next] of [
+        ['Write down your recovery code', 'I have written it down'],
+        ['Your phone is ready', undefined],
+      ] as const) {
+        await heading(page, title);
+        expect(await page.evaluate(focused)).toBe(title);
+        if (next === undefined) break;
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate(focused)).toBe(next);
+        await page.keyboard.press('Enter');
+      }
+    });
+  });
+
+  it('can be read in the light and in the dark, fits 1280 and 390 px and gives axe no cause for complaint', async () => {
     const look = { viewport: { width: 390, height: 844 }, locale: 'de-CH' } as const;
     await withContext(stage.browser, { ...look, reducedMotion: 'reduce' }, async (context) => {
       const page = await context.newPage();
       await page.goto(`${stage.url}/phone`);
       await heading(page, 'Ihr Telefon im Browser');
-      await page.evaluate(axe.source);
       const backgrounds = new Set<string>();
       const names = await page.evaluate(
         `[...document.querySelectorAll('template[id^="view-"]')].map(({ id }) => id)`,
@@ -218,20 +252,24 @@ describe('the page of the phone', () => {
           for (const each of document.querySelectorAll('#view details')) each.open = true;
         })()`);
         expect(await page.evaluate(repeatedIds), name).toEqual([]);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          const rules = colorScheme === 'dark' ? rulesOfColours : undefined;
-          expect(await complaintsOfAxe(page, rules), `${name}, ${colorScheme}`).toEqual([]);
-          expect(await page.evaluate(poorContrasts), `${name}, ${colorScheme}`).toEqual([]);
-          const { content, window } = await page.evaluate(widths);
-          expect(content, `${name}, ${colorScheme}`).toBeLessThanOrEqual(window);
-          backgrounds.add(await page.evaluate(background));
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 844 });
+          for (const colorScheme of ['light', 'dark'] as const) {
+            const what = `${name}, ${width}, ${colorScheme}`;
+            await page.emulateMedia({ colorScheme });
+            const rules = colorScheme === 'dark' ? rulesOfColours : undefined;
+            expect(await complaintsOfAxe(page, rules), what).toEqual([]);
+            expect(await page.evaluate(poorContrasts), what).toEqual([]);
+            const { content, window } = await page.evaluate(widths);
+            expect(content, what).toBeLessThanOrEqual(window);
+            backgrounds.add(await page.evaluate(background));
+          }
         }
       }
       // Otherwise nobody has looked at the dark colours.
       expect(backgrounds.size).toBe(2);
     });
-  });
+  }, 300_000);
 
   it('can be installed, and has a page for when there is no connection', async () => {
     await withContext(stage.browser, { locale: 'de-CH' }, async (context) => {

@@ -1,10 +1,11 @@
 /**
- * The phone's page on screens of phones: what must be pressed is seen without scrolling, and there
- * is one keypad.
+ * The phone's page on screens of phones: what must be pressed is seen without scrolling, also above
+ * the keypad of the system, which is the only one, and with text of twice the size.
  */
-import type { Page } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { withContext } from '../../../test/browser/chromium.ts';
+import { complaintsOfAxe } from '../../../test/browser/axe.ts';
+import { chromiumOptions, withContext } from '../../../test/browser/chromium.ts';
 import { phoneAdminOf } from '../../../test/support/phone-admin.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { signRequest } from '../../../test/support/requests.ts';
@@ -29,6 +30,17 @@ const isOnScreen = (page: Page, name: string): Promise<unknown> =>
   })()`);
 
 const isReady = (page: Page): Promise<void> => page.locator('#view:not(.held)').waitFor();
+
+/** Whether the first line of this element is what a finger meets. */
+const isMet = (page: Page, selector: string): Promise<unknown> =>
+  page.evaluate(`(() => {
+    const met = document.querySelector('#view ${selector}');
+    const { left, top, right } = met.getBoundingClientRect();
+    return met.contains(document.elementFromPoint((left + right) / 2, top + 16));
+  })()`);
+
+/** The height of a phone's keypad of digits. */
+const keypad = 260;
 
 const longest =
   'Pay CHF 1250.00 to Wine and Cheese Ltd, Station Road 17, for invoice 2026-4711. '.repeat(3);
@@ -73,20 +85,89 @@ describe('the button that signs', () => {
           .toBe(true);
         await button(page, 'Sign').tap();
         expect(await isOnScreen(page, 'Sign with PIN')).toBe(true);
-        expect(await isOnScreen(page, '0')).toBe(true);
+        const field = page.getByLabel('Enter your PIN to sign');
+        expect(await field.getAttribute('inputmode')).toBe('numeric');
+        await page.setViewportSize({ width: 390, height: height - keypad });
+        await expect.poll(() => isOnScreen(page, 'Sign with PIN')).toBe(true);
+        expect(await isMet(page, 'input')).toBe(true);
         expect(await shown.isVisible()).toBe(true);
-        // The system's keypad would cover ours, and both would be there.
-        expect(await page.getByLabel('Enter your PIN to sign').getAttribute('inputmode')).toBe(
-          'none',
-        );
-        for (const digit of pin.slice(0, 3)) await button(page, digit).tap();
-        // A keyboard types as well.
-        await page.getByLabel('Enter your PIN to sign').focus();
-        await page.keyboard.type(pin.slice(3));
+        expect(await isMet(page, '.reading')).toBe(true);
+        await page.keyboard.type(pin);
         await button(page, 'Sign with PIN').tap();
         await heading(page, 'Signed');
         await stage.ended(id, '500');
       });
+    },
+  );
+
+  it('is seen above a keypad that the browser lays over the page', async () => {
+    const look = { viewport: { width: 375, height: 667 }, hasTouch: true, isMobile: true };
+    await stage.withPhone(look, async (page, { msisdn }) => {
+      const id = await stage.ask(msisdn, { text: longest.slice(0, 239) });
+      await heading(page, 'Do you want to sign?');
+      await isReady(page);
+      await button(page, 'Sign').tap();
+      // What Safari says then: the page has its height, and less of it is seen.
+      await page.evaluate(`{
+        Object.defineProperty(visualViewport, 'height', { value: ${667 - keypad} });
+        visualViewport.dispatchEvent(new Event('resize'));
+      }`);
+      const box = await button(page, 'Sign with PIN').boundingBox();
+      expect((box?.y ?? 667) + (box?.height ?? 0)).toBeLessThanOrEqual(667 - keypad);
+      expect(await isMet(page, '.reading')).toBe(true);
+      await page.keyboard.type(pin);
+      await button(page, 'Sign with PIN').tap();
+      await heading(page, 'Signed');
+      await stage.ended(id, '500');
+    });
+  });
+
+  it.each([
+    ['de-CH', 320, 568],
+    ['fr-CH', 320, 568],
+    ['it-CH', 375, 667],
+  ] as const)(
+    'is seen with text of twice the size: %s on %d × %d px',
+    async (locale, width, height) => {
+      const options = chromiumOptions();
+      // What a person has chosen in the settings of the browser: 16 px are usual.
+      const args = [...(options.args ?? []), '--blink-settings=defaultFontSize=32'];
+      const largeText = await chromium.launch({ ...options, args });
+      const look = { viewport: { width, height }, hasTouch: true, isMobile: true, locale };
+      await withContext(largeText, look, async (context) => {
+        const page = await context.newPage();
+        const { msisdn, link } = await stage.invite();
+        await page.goto(link);
+        const primary = page.locator('#view .primary:visible');
+        const fits = async (): Promise<void> => {
+          const size = 'getComputedStyle(document.documentElement).fontSize';
+          const wide = `[document.documentElement, document.querySelector('main')]
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`;
+          const found = [await page.title(), await page.evaluate(size), await page.evaluate(wide)];
+          expect([...found, await complaintsOfAxe(page)]).toEqual([found[0], '32px', 0, []]);
+        };
+        await page.locator('#view input[name=again]').waitFor();
+        await fits();
+        for (const name of ['pin', 'again']) await page.locator(`#view [name=${name}]`).fill(pin);
+        await primary.tap();
+        await page.locator('#view code').waitFor();
+        await fits();
+        await primary.tap();
+        await page.locator('#view [data-part=number]').waitFor();
+        await fits();
+        const id = await stage.ask(msisdn, { text: longest.slice(0, 239) });
+        await page.locator('#view [data-part=sign]').waitFor();
+        await isReady(page);
+        await fits();
+        expect(await isMet(page, '[data-part=sign]')).toBe(true);
+        await primary.tap();
+        await fits();
+        expect(await isMet(page, '.typing .primary')).toBe(true);
+        await page.locator('#view [name=pin]').fill(pin);
+        await primary.tap();
+        await stage.ended(id, '500');
+      });
+      await largeText.close();
     },
   );
 

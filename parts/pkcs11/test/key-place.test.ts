@@ -5,7 +5,7 @@ import { parseConfiguration } from '../../../src/app/configuration/load.ts';
 import { openKeyPlace } from '../../../src/app/key-place.ts';
 import { settingsOf } from '../../../src/app/part-rooms.ts';
 import { SettingFileError } from '../../../src/environment/setting-file.ts';
-import { PartSetupError } from '../../../src/part/part.ts';
+import { PartSetupError } from '../../../src/part/opened.ts';
 import type { KeyPlaceRooms } from '../../../src/part/rooms.ts';
 import { createPkcs11 } from '../part.ts';
 

@@ -32,7 +32,7 @@ export const tokenLabel = 'paraph-test';
 export interface SoftToken {
   readonly folder: string;
   readonly library: string;
-  /** For processes that use the token. */
+  /** The environment of processes that use the token. */
   readonly environment: Readonly<Record<string, string>>;
   readonly configuration: Readonly<Record<string, unknown>>;
   /** @param replacement An empty one of the same label takes its place. */
@@ -40,7 +40,7 @@ export interface SoftToken {
   comeBack(): void;
   /** The library behind one whose calls hang when told. */
   readonly hangingLibrary: string;
-  /** From now on this call does not return; with `one` only the next one. */
+  /** Makes this call hang from now on; with `one` only the next one. */
   hang(call: 'C_OpenSession' | 'C_Sign' | 'C_GenerateKeyPair', one?: 'one'): void;
   /** What hangs goes on. */
   answerAgain(): void;

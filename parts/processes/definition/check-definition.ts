@@ -11,7 +11,7 @@ import type { DefinitionAddition } from '../addition.ts';
 import { createDefinitionSchema, longestList, type ProcessDefinition } from './definition.ts';
 import { type DefinitionContext, findProblems } from './definition-rules.ts';
 
-/** Of nested arrays and objects. Conditions may be nested. */
+/** How deep arrays and objects may be nested. Conditions may be. */
 const maxDepth = 24;
 /** Members and elements: some hundred people in fifty steps, with conditions, have half as many. */
 const maxParts = 4000;

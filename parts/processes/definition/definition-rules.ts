@@ -257,7 +257,7 @@ function* stepProblems(
   earlier: readonly StepDefinition[],
   context: {
     readonly now: number;
-    /** Of the process. */
+    /** The deadline of the process. */
     readonly deadline: string;
     readonly usual: string | undefined;
     readonly isKnown: (msisdn: string) => boolean;

@@ -253,7 +253,10 @@ export const createDefinitionSchema = (addition?: DefinitionAddition) => {
 };
 export type ProcessDefinition = Readonly<z.infer<ReturnType<typeof createDefinitionSchema>>>;
 
-/** For editors and other programs. What only code can check is not in it. */
+/**
+ * The JSON Schema of a definition, for editors and other programs. What only code can check is not
+ * in it.
+ */
 export const definitionJsonSchema = (addition?: DefinitionAddition) => ({
   $id: 'urn:paraph:process-definition:1',
   title: 'Definition of a signature process',

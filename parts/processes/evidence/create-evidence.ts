@@ -24,11 +24,11 @@ type SignatureEntry = Evidence['signatures'][number];
 
 export interface EndedProcess {
   readonly report: ProcessReport;
-  /** As the application knows it. */
+  /** The id that the application has chosen. */
   readonly id: string;
-  /** Of the workflow. */
+  /** The name of the workflow. */
   readonly name: string;
-  /** As the application sent it. */
+  /** The definition that the application sent. */
   readonly definition: unknown;
   /** Milliseconds since the epoch. */
   readonly endedAt: number;

@@ -40,7 +40,7 @@ export const createTaskLinks = (serviceKey: Uint8Array) => {
     },
     formToken,
     isFormToken: (link: Link, token: string): boolean => isEqual(token, formToken(link)),
-    /** For names of limits, which must not show addresses. */
+    /** A hash that stands for an address in names of limits. */
     hashOf: (text: string): string => mac(`limit ${text}`),
   };
 };

@@ -64,7 +64,7 @@ export const createSignerMails = ({
   readonly links: TaskLinks;
   readonly publicUrl: () => string | undefined;
   readonly applicationName: (apId: string) => string;
-  /** Of the operator. Default: none, so all mails are those of the service. */
+  /** The operator's own template. Default: none, so all mails are those of the service. */
   readonly fillTemplate?: FillTemplate | undefined;
   readonly now: () => number;
   readonly log: MailLog;
@@ -119,7 +119,7 @@ export const createSignerMails = ({
     reasonOf: () => 'the mail server could not be used',
   });
   return {
-    /** For the worker of the queue in which {@link order} starts it. */
+    /** The workflow that {@link order} starts, which the worker of its queue runs. */
     workflow,
     /**
      * Orders the mail of a notice. Does nothing for a signer without an address.

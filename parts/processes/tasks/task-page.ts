@@ -35,7 +35,7 @@ export interface TaskView extends FormTarget {
   readonly now: number;
   /** What another part shows before the text. */
   readonly section?: Html | undefined;
-  /** For what the person has just sent; `reason` is what was typed. */
+  /** What was wrong with the form that the person has just sent; `reason` is what was typed. */
   readonly formError?:
     | { readonly problem: 'service' | 'tooLong'; readonly reason?: string }
     | undefined;
@@ -129,11 +129,11 @@ ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${lead(isolated(task.application), isolated(task.name))}</p>
 ${state.problem === undefined ? '' : problemBlock(words.problems[state.problem])}
-${facts(task, words, frame.language)}
 ${view.section ?? ''}
 ${document(task, words)}
+${facts(task, words, frame.language)}
 <p>${state.mayAsk ? how(shortened(task.msisdn)) : exhausted}</p>
-${state.mayAsk ? html`<div class="actions">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}
+${state.mayAsk ? html`<div class="actions reach">${buttonForm(view, 'sign', sign, 'primary')}</div>` : ''}
 ${declineForm(view, words)}`,
   });
 };

@@ -27,7 +27,7 @@ const instanceOf = async (id: string): Promise<string> => {
   return rows.find((row: Json) => row.id === id)?.instanceId ?? '';
 };
 
-/** Of the instance, as the operator sees it, when it is as wanted. */
+/** Waits until the operator sees the instance as wanted. */
 const until = async (id: string, wanted: (detail: Json) => boolean): Promise<Json> => {
   let last: Json;
   await expect

@@ -36,18 +36,27 @@ const test = (path: string, ...more: readonly string[]) =>
   run(['workflow', 'test', path, ...more], { env: { REDIS_URL: redis.url } });
 
 describe('paraph workflow check', () => {
-  it('names the line of a syntax error', () => {
-    const path = file(
+  it('names the file and the line of a syntax error, also in a file that it imports', () => {
+    // Node itself reads the files here; under vitest another program does, with other words.
+    const checked = (path: string) => {
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [join(root, 'dist/src/cli/paraph.js'), 'workflow', 'check', path],
+        { encoding: 'utf8' },
+      );
+      return [status, stderr];
+    };
+    const comma = file(
       'comma.mjs',
       "const chart = {\n  initial: 'open',,\n};\nexport default chart;",
     );
-    // Node itself reads the file here; under vitest another program does, with other words.
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [join(root, 'dist/src/cli/paraph.js'), 'workflow', 'check', path],
-      { encoding: 'utf8' },
-    );
-    expect([status, stderr]).toEqual([2, "paraph: line 2: Unexpected token ','\n"]);
+    const said = [2, `paraph: ${comma}, line 2: Unexpected token ','\n`];
+    expect(checked(comma)).toEqual(said);
+    expect(checked(file('imports.mjs', "export { default } from './comma.mjs';"))).toEqual(said);
+    const cut = file('cut.mjs', 'export const chart = {\n');
+    expect(checked(cut)).toEqual([2, `paraph: ${cut}, line 2: Unexpected end of input\n`]);
+    const old = file('old.cjs', 'exports.chart = {\n  a: 1,,\n};');
+    expect(checked(old)).toEqual([2, `paraph: ${old}, line 2: Unexpected token ','\n`]);
   });
 
   it('says what a chart can do, and draws it', async () => {

@@ -70,7 +70,7 @@ interface ReceiptRuns {
   readonly protocol: Protocol;
   /** Host part of the URIs of the request. */
   readonly authority: string;
-  /** Of workflows. */
+  /** The engine of workflows. */
   readonly engine: Pick<Engine, 'find'>;
 }
 

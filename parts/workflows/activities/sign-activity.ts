@@ -47,7 +47,7 @@ import type { SignRoom } from './sign-room.ts';
 import { createAsk, failedBy, isAskedBy, signedWith } from './sign-run.ts';
 import { untilRedisAnswers } from './until-redis.ts';
 
-/** Of all workflows together, for one number. */
+/** How often all workflows together may ask one number. */
 const promptsOfOne: RateLimit = { requests: 6, perSeconds: 60 };
 /** Longer than a process is paused, and than the tries of another one go on. */
 const withdrawnSeconds = 3600;
@@ -85,7 +85,7 @@ export interface SignActivityOptions {
   /** Host part of profile URIs. */
   readonly authority: string;
   readonly find: FindTransaction;
-  /** Of workflows. */
+  /** The engine of workflows. */
   readonly engine: Pick<Engine, 'find'>;
   readonly now: () => number;
   /**

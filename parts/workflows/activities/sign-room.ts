@@ -11,10 +11,13 @@
  */
 import type { Backlog } from '../../../src/transactions/backlog.ts';
 
-/** For one application in one process: more tries in a second than it signs for workflows. */
+/**
+ * The time between tries of one application in one process. That is more tries in a second than an
+ * application signs for workflows.
+ */
 const apartMs = 2;
 const leastMs = 500;
-/** Of applications. Jobs may name any. */
+/** The applications that are remembered. Jobs may name any. */
 const maxRemembered = 10_000;
 
 export type SignRoom = ReturnType<typeof createSignRoom>;

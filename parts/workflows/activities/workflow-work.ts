@@ -31,7 +31,7 @@ export interface WorkflowWorkOptions
   readonly activities: Readonly<Record<string, AnyActorLogic>>;
   /** How long a receipt stays on the phone. */
   readonly receiptSeconds: number;
-  /** As the service runs them (instances/workflows.ts). */
+  /** The workflows that the service runs (instances/workflows.ts). */
   readonly workflows: readonly ServiceWorkflow[];
   /** Finds their instances, and waits while a turn of theirs runs. */
   readonly engine: Engine;

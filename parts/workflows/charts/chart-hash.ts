@@ -61,6 +61,6 @@ const contentOf = ({ machine, parts }: Chart, above: readonly Chart[]): unknown 
 export const hashOfChart = ({ chart }: Pick<Workflow, 'chart'>): string =>
   `${hashVersion}:${hash('sha256', JSON.stringify(contentOf(chart, [chart]))).slice(0, 32)}`;
 
-/** Of two hashes that were computed in the same way. */
+/** Whether two hashes that were computed in the same way name different charts. */
 export const isAnotherChart = (one: string, other: string): boolean =>
   one !== other && one.split(':', 1)[0] === other.split(':', 1)[0];

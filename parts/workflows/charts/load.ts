@@ -3,8 +3,8 @@
  * workflow or several, each made by `defineWorkflow`.
  */
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { activitiesOf } from '../../../packages/engine/src/chart.ts';
 import { activityOf, type Workflow } from '../../../packages/engine/src/define.ts';
 import { toError } from '../../../packages/engine/src/redis/to-error.ts';
@@ -55,18 +55,36 @@ const problemIn = (
   return undefined;
 };
 
+/** What Node prints above an error of syntax: `file:///charts/one.mjs:2`. */
+const placeAbove = (text: string): readonly [file: string, line: string] | undefined => {
+  const [, found, line] = /^(\S.*):(\d+)$/.exec(text.split(/\r?\n/, 1)[0] ?? '') ?? [];
+  if (found === undefined || line === undefined) return undefined;
+  return [found.startsWith('file:') ? fileURLToPath(found) : found, line];
+};
+
 /**
- * The error of an import does not hold it: Node only prints it.
+ * The file that cannot be parsed, and its line. The error of an import may hold neither, Node only
+ * prints them. Then the file is imported once more, in a process of its own; no module runs as long
+ * as a file that it needs cannot be parsed.
  *
- * @returns Undefined when another file is wrong.
+ * @param directory Paths in it are told relative to it.
+ * @returns `charts/one.mjs, line 2`; undefined when Node does not say it.
  */
-const lineOfSyntaxError = (path: string): string | undefined => {
-  // Node checks TypeScript as if it were JavaScript.
-  if (!/\.[cm]?js$/.test(path)) return undefined;
-  const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
-  const [place = ''] = (stderr ?? '').split('\n', 1);
-  const isHere = [path, pathToFileURL(path).href].some((each) => place.startsWith(`${each}:`));
-  return isHere ? /:(\d+)$/.exec(place)?.[1] : undefined;
+const placeOfSyntaxError = (
+  { stack = '' }: Error,
+  path: string,
+  directory: string,
+): string | undefined => {
+  // Any other was thrown by a module that has run.
+  const isOfParser = /^ +at .*/m.exec(stack)?.[0].includes('node:internal/modules') === true;
+  const script = `await import(${JSON.stringify(pathToFileURL(path).href)})`;
+  const printed = (): string =>
+    spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+      .stderr ?? '';
+  const place = placeAbove(stack) ?? (isOfParser ? placeAbove(printed()) : undefined);
+  if (place === undefined) return undefined;
+  const inside = relative(resolve(directory), place[0]);
+  return `${inside.startsWith('..') ? place[0] : inside}, line ${place[1]}`;
 };
 
 /**
@@ -98,9 +116,11 @@ export const loadCharts = async (
       else problems.push(`workflows[${index}]: ${problem}`);
     } catch (error) {
       const [message = ''] = toError(error).message.split('\n', 1);
-      const line =
-        error instanceof SyntaxError ? lineOfSyntaxError(resolve(directory, file)) : undefined;
-      problems.push(`workflows[${index}]: ${line === undefined ? '' : `line ${line}: `}${message}`);
+      const place =
+        error instanceof SyntaxError
+          ? placeOfSyntaxError(error, resolve(directory, file), directory)
+          : undefined;
+      problems.push(`workflows[${index}]: ${place === undefined ? '' : `${place}: `}${message}`);
     }
   }
   const unnamed = isWhole && problems.length === 0 ? unnamedIn(loaded) : undefined;

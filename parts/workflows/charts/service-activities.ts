@@ -17,7 +17,7 @@ export interface SignInput {
   /** E.164, with or without plus. */
   readonly msisdn: string;
   readonly text: string;
-  /** Of the phone's screens: `en`, `de`, … */
+  /** The language of the phone's screens: `en`, `de`, … */
   readonly language?: string | undefined;
   /** A name or URI of a signature profile; default `Any-LoA4`. */
   readonly profile?: string | undefined;
@@ -74,11 +74,11 @@ export type SignOutput = Omit<Signed, 'proof'> | NotSigned;
 
 /** A message to the person who has signed, shown on the same phone. */
 export interface ReceiptInput {
-  /** Of a signature of the application. Each has one receipt. */
+  /** The signature of the application that the receipt is about. Each has one receipt. */
   readonly msspTransId: string;
   /** 239 characters of the GSM alphabet, else 119. */
   readonly text: string;
-  /** Of the phone's screens. */
+  /** The language of the phone's screens. */
   readonly language?: string | undefined;
 }
 

@@ -1,11 +1,13 @@
 /** Workflows in the console: their list, pages and orders, and their jobs on the queue board. */
 import { Hono } from 'hono';
 import type { ConsoleEnvironment } from '../../../src/console/deps.ts';
-import type { ConsolePart } from '../../../src/console/part.ts';
+import { counted } from '../../../src/console/pages/markup.ts';
+import type { ConsolePart, Need } from '../../../src/console/part.ts';
 import type { OperatorRooms } from '../../../src/part/rooms.ts';
 import type { WorkflowShapes } from '../configuration.ts';
 import { hiddenIn } from '../hosted.ts';
 import { instanceFields } from '../instance-fields.ts';
+import type { Workflows } from '../instances/workflows.ts';
 import { type Host, workflowsIn } from '../open-workflows.ts';
 import { workflowQueueName } from '../queue.ts';
 import { createWorkflowBoard } from './board.ts';
@@ -19,6 +21,32 @@ import { createWorkflowOrders } from './workflow-orders.ts';
 import { createWorkflowRoutes } from './workflows.route.ts';
 
 const target = 'workflows';
+
+/** Failed instances are counted up to here, because each is read. */
+const maxCounted = 200;
+
+/** What failed instances there are, for the first lines of the overview. */
+const failedNeeds = async (workflows: Pick<Workflows, 'list'>): Promise<readonly Need[]> => {
+  let found = 0;
+  let cursor: string | undefined;
+  do {
+    const limit = maxCounted - found;
+    const page = await workflows.list({ status: ['failed'] }, { limit, cursor });
+    found += page?.rows.length ?? 0;
+    cursor = page?.cursor;
+  } while (cursor !== undefined && found < maxCounted);
+  if (found === 0) return [];
+  const number =
+    cursor === undefined ? counted(found, 'workflow') : `${maxCounted} workflows or more`;
+  return [
+    {
+      kind: 'workflows-failed',
+      count: found,
+      text: `${number} ${found === 1 ? 'has' : 'have'} failed`,
+      page: '/admin/workflows?status=failed',
+    },
+  ];
+};
 
 export const openWorkflowConsole = async (
   rooms: OperatorRooms<WorkflowShapes>,
@@ -57,6 +85,7 @@ export const openWorkflowConsole = async (
     words: Object.assign(
       {
         'GET /workflows': 'List instances of workflows',
+        'GET /workflows/failures': 'Count failed instances by workflow and reason',
         'GET /workflows/:id': 'Show an instance of a workflow',
         'POST /workflows/:id/cancel': 'Cancel an instance',
         'POST /workflows/:id/events': 'Send an event to an instance',
@@ -73,6 +102,7 @@ export const openWorkflowConsole = async (
     board: {
       [workflowQueueName]: createWorkflowBoard(host.hosted.flatMap(({ hidden = [] }) => hidden)),
     },
+    needs: () => failedNeeds(workflows),
     flowOf: (id) => readFlow({ shards: rooms.shards, workflows, hosted }, id),
   };
 };

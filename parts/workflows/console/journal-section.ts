@@ -35,7 +35,7 @@ export type Step =
 export const stepsOf = (entries: readonly JournalEntry[]): readonly Step[] => {
   const steps: (Step | { readonly kind: 'tries'; readonly at: number; readonly tries: Try[] })[] =
     [];
-  /** Of each activity, by its path and name. */
+  /** The open tries of each activity, by its path and name. */
   const open = new Map<string, Try[]>();
   for (const entry of entries) {
     if (entry.kind !== 'activity') {
@@ -121,13 +121,15 @@ const triesItem = ({ at, tries }: Extract<Step, { kind: 'tries' }>): Html => {
   }${all}${when(at)}</li>`;
 };
 
-export const journalSection = ({ entries, dropped }: ReadJournal): Html =>
-  entries.length === 0
+export const journalSection = ({ entries, dropped }: ReadJournal): Html => {
+  const steps = stepsOf(entries);
+  return steps.length === 0
     ? nothing
-    : html`<details id="journal" open><summary>Journal: ${counted(entries.length, 'step')}</summary>${
+    : html`<details id="journal" open><summary>Journal: ${counted(steps.length, 'step')}</summary>${
         dropped === 0
           ? nothing
-          : html`<p class="quiet">${counted(dropped, 'older step')} no longer kept.</p>`
-      }<ol class="timeline">${stepsOf(entries).map((step) =>
+          : html`<p class="quiet">${counted(dropped, 'older entry', 'older entries')} no longer kept.</p>`
+      }<ol class="timeline">${steps.map((step) =>
         step.kind === 'entry' ? entryItem(step.entry) : triesItem(step),
       )}</ol><p class="quiet">The log of the workers has each try that failed, with the id of the instance.</p></details>`;
+};

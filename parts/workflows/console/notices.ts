@@ -50,7 +50,8 @@ const ownErrors = {
     status: 409,
     code: 'refused',
     title: 'Not run again',
-    message: 'The chart of the workflow takes no REPLAY',
+    message:
+      'The chart has ended and takes no REPLAY: its author adds it, or the application starts a new instance (docs/operations/replay.md)',
   },
   'event-refused': {
     status: 409,
@@ -84,7 +85,7 @@ export const workflowErrors = <Key extends string>(
 
 const good = {
   'workflow-cancelled': ['good', 'Cancelled', 'Nobody is asked any more.'],
-  'workflow-replayed': ['good', 'Runs again', 'Its chart gets REPLAY.'],
+  'workflow-replayed': ['good', 'Runs again', 'It goes on where it failed.'],
   'event-taken': ['good', 'Sent', 'The workflow has taken the event.'],
 } as const satisfies Record<string, NoticeText>;
 

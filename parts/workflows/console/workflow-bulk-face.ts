@@ -12,7 +12,7 @@ import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import { filterSchema } from '../../../src/transactions/history/fields.ts';
 import { instanceFields } from '../instance-fields.ts';
 import type { Workflows } from '../instances/workflows.ts';
-import { workflowError } from './notices.ts';
+import { workflowRefusals } from './refusal-words.ts';
 import {
   statusFor,
   type WorkflowBulkKind,
@@ -95,15 +95,8 @@ const words: Readonly<Record<WorkflowBulkKind, BulkWords>> = {
   },
 };
 
-const refusals = {
-  undefined: 'The service has no definition of the workflow',
-  refused: 'The chart takes no such order in its state',
-  invalid: workflowError('event-invalid').message,
-  role: 'Your role does not allow this',
-  'not-failed': 'Not failed',
-  'not-open': 'Not open any more',
-  unknown: 'Not known any more',
-} as const satisfies Record<keyof WorkflowPlan['refused'], string>;
+const kindIn = (kind: string): WorkflowBulkKind =>
+  kind === 'cancel' || kind === 'send' ? kind : 'replay';
 
 const typeSchema = z.string().min(1).max(200);
 
@@ -141,7 +134,7 @@ export const workflowBulkFace = (
   fields,
   filter: filterSchema(fields),
   words,
-  refusals,
+  refusals: (kind) => workflowRefusals(kindIn(kind)),
   stateOf: (kind) => ({ status: statusFor(kind) }),
   more: (kind) => (kind === 'send' ? eventMore : undefined),
   // Only operators plan, and they see all of it.

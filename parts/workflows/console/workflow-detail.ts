@@ -25,6 +25,7 @@ import type { ListedInstance } from '../instance-fields.ts';
 import type { Workflows, WorkflowView } from '../instances/workflows.ts';
 import { createFindAsked } from './asked-transactions.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
+import { isReplayable } from './failures.ts';
 
 export interface WorkflowRow extends Omit<WorkflowView, 'context' | 'output'> {
   /** The id of the instance, which the list and the pages use. */
@@ -55,7 +56,7 @@ export interface WorkflowEvent {
   readonly reason?: string | undefined;
 }
 
-/** With what a part tells of an instance of its own (`told` in hosted.ts). */
+/** An instance, with what a part tells of one of its own (`told` in hosted.ts). */
 export interface WorkflowDetail {
   /**
    * Whether the service has a definition of this workflow. Without one its jobs wait.
@@ -241,8 +242,7 @@ export const createWorkflowDetails = (
       const detail = {
         instance: rowOf(instance, role),
         isDefined: workflow !== undefined,
-        mayReplay:
-          workflow !== undefined && instance.ended === 'failed' && workflows.mayReplay(instance),
+        mayReplay: isReplayable(workflows, instance),
         ...hosted?.told,
         ...(isSeen && { context: view.context }),
         children: children.map(shownChild),

@@ -28,14 +28,16 @@ import { type Notice, noticeBanner } from '../../../src/console/pages/notices.ts
 import { shownText } from '../../../src/http/pages/shown-text/shown-text.js';
 import type { HostedDetail } from '../hosted.ts';
 import { type TreeNode, treeOf } from './children-tree.ts';
+import { maxReason } from './failures.ts';
 import { journalSection, lastFailure } from './journal-section.ts';
+import { noReplayOfOne } from './refusal-words.ts';
 import type { ShownChild, WorkflowDetail, WorkflowEvent } from './workflow-detail.ts';
 import { statusMark } from './workflows-page.ts';
 
 export interface WorkflowModel {
   readonly session: ConsoleSession;
   readonly detail: WorkflowDetail;
-  /** Of the part whose workflow it is. */
+  /** What the part whose workflow it is adds to the page. */
   readonly hosted: HostedDetail | undefined;
   /** Undefined when no workflow of this name is configured any more. */
   readonly workflow: Workflow | undefined;
@@ -109,13 +111,20 @@ const childrenSection = (model: WorkflowModel): Html => {
 };
 
 /** Why it has failed, and the way to all that has failed alike. */
-const failureSection = ({ session, detail: { instance, journal } }: WorkflowModel): Html => {
-  const { status, name, reason } = instance;
+const failureSection = ({
+  session,
+  detail: { instance, journal, mayReplay, isDefined },
+}: WorkflowModel): Html => {
+  const { status, name, apId, reason } = instance;
   if (status !== 'failed') return nothing;
   const last = lastFailure(journal.entries);
-  const like = queryOf({ name, failure: reason?.slice(0, maxAlike) });
+  const like = { name, apId, failure: reason?.slice(0, maxReason) };
+  const again = mayReplay
+    ? html` · <a href="/admin/replays/workflows/plan${queryOf(like)}">Replay all that failed like this …</a>`
+    : nothing;
+  const why = mayReplay || !isDefined ? nothing : html`<p>${noReplayOfOne}</p>`;
   const links = includesRole(session.operator.role, 'operator')
-    ? html`<p><a href="/admin/workflows${queryOf({ status: 'failed', name, failure: reason?.slice(0, maxAlike) })}">Find all that failed like this</a> · <a href="/admin/replays/workflows/plan${like}">Replay all that failed like this …</a></p>`
+    ? html`<p><a href="/admin/workflows${queryOf({ status: 'failed', ...like })}">Find all that failed like this</a>${again}</p>${why}`
     : nothing;
   return html`<section aria-labelledby="failure"><h2 id="failure">Why it failed</h2>${
     reason === undefined ? nothing : html`<p class="said stands">${shownText(reason)}</p>`
@@ -125,9 +134,6 @@ const failureSection = ({ session, detail: { instance, journal } }: WorkflowMode
       : html`<p>The activity <strong>${shownText(last.name)}</strong> failed in try ${last.tries}${last.error.name === '' ? '' : `: ${last.error.name}`}${last.error.code === undefined ? '' : ` (${last.error.code})`}. <a href="#journal">See the journal</a></p>`
   }${links}</section>`;
 };
-
-/** The longest text of a filter. */
-const maxAlike = 256;
 
 const kindOf = (what: string): 'signed' | 'failed' | undefined => {
   if (/^(Signed|Ended: completed)/.test(what)) return 'signed';

@@ -21,6 +21,7 @@ import { needs } from '../../../src/console/session/session.ts';
 import { filterSchema } from '../../../src/transactions/history/fields.ts';
 import { instanceFields } from '../instance-fields.ts';
 import type { WorkflowConsoleDeps } from './deps.ts';
+import { createFailures, isOfFailures } from './failures.ts';
 import { boardPathOf } from './flow.ts';
 import { workflowError } from './notices.ts';
 import type { WorkflowDetails, WorkflowRow } from './workflow-detail.ts';
@@ -53,6 +54,7 @@ export const createWorkflowRoutes = (
   orders: WorkflowOrders,
 ): Hono<ConsoleEnvironment> => {
   const { workflows, providers, audit, log } = deps;
+  const countFailures = createFailures(workflows);
   const noteLookUp = createLookUps(deps);
   const routes = new Hono<ConsoleEnvironment>();
 
@@ -80,6 +82,16 @@ export const createWorkflowRoutes = (
     const page = await workflows.list(wanted, { limit, cursor });
     if (page === undefined) return refuse(...badCursor);
     return answer({ ...page, rows: await details.rows(page.rows, c.get('session').operator.role) });
+  });
+
+  // Before the route of one workflow, which would take it for an id.
+  routes.get('/admin/api/workflows/failures', query(filterSchema(instanceFields)), async (c) => {
+    const wanted = c.req.valid('query');
+    const { role } = c.get('session').operator;
+    const guess = refuseGuess(instanceFields, wanted, role);
+    if (guess !== undefined) return refuse(403, 'forbidden', guess);
+    await noteLookUp(c.get('session'), 'workflows', wanted.msisdn);
+    return answer(await countFailures(wanted, role));
   });
 
   routes.get('/admin/api/workflows/:id', async (c) => {
@@ -114,6 +126,10 @@ export const createWorkflowRoutes = (
       session,
       read,
       rows: await details.rows(page?.rows ?? [], session.operator.role),
+      failures:
+        isRead && cursor === undefined && isOfFailures(read.filter)
+          ? await countFailures(read.filter, session.operator.role)
+          : undefined,
       next: page?.cursor,
       isFirst: cursor === undefined,
       names: workflows.names(),

@@ -67,7 +67,7 @@ export const createWorkflowRoutes = (options: WorkflowRoutesOptions) => {
     });
   };
 
-  /** Of a workflow that is shown with more than its view. */
+  /** Reads the instance of a workflow that is shown with more than its view. */
   const openInstance = async (apId: string, { name, id, status }: WorkflowView) => {
     if (!Object.hasOwn(presents, name) || status !== 'open') return undefined;
     const instance = await workflows.findOwn(apId, name, id);

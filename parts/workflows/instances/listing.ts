@@ -109,12 +109,12 @@ export interface Noted {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Of an instance always the same: {@link peopleOf}. */
+  /** The people of the instance, who never change: {@link peopleOf}. */
   readonly people: People;
   readonly status: WorkflowStatus;
   /** How its job ends: a cancelled instance may end in a failed job. */
   readonly job: 'added' | 'open' | 'completed' | 'failed';
-  /** Of the lock of the job; for `open`. */
+  /** The token of the lock of the job; for `open`. */
   readonly token?: string | undefined;
 }
 
@@ -163,6 +163,9 @@ export const peopleOf = (name: string, data: unknown): People => {
   return { size: 1 + people.length, numbers: [...new Set(numbers)] };
 };
 
+/** Why an instance has failed, from its record. */
+type ReasonOf = (id: string) => Promise<string | undefined>;
+
 interface Retention {
   readonly doneMs: number;
   readonly failedMs: number;
@@ -187,7 +190,7 @@ const pack = (row: InstanceRow): readonly [facts: Buffer, names: Buffer] => {
 const sweepEveryMs = ({ doneMs, failedMs }: Retention): number =>
   Math.min(Math.max(doneMs, failedMs, 10_000), 3_600_000);
 
-/** Of the instances in one queue. */
+/** The list of the instances in one queue. */
 export const createListing = (options: {
   readonly queue: Queue;
   readonly redis: RedisClient;
@@ -224,7 +227,7 @@ export const createListing = (options: {
       const isDue = await redis.set(keys.swept, time, 'PX', sweepEveryMs(retention), 'NX');
       if (isDue !== null) await sweep();
     },
-    /** Of the open instances of an application, and of all. */
+    /** Counts the open instances of an application, and of all. */
     sizes: async (apId: string): Promise<{ readonly own: number; readonly inAll: number }> => {
       const [own, all] = await redis.hmget(keys.sizes, tenantOf(apId), inAll);
       return { own: Number(own ?? 0), inAll: Number(all ?? 0) };
@@ -283,10 +286,14 @@ const takeOverLists = async (queue: Queue, redis: RedisClient, now: number): Pro
   await redis.unlink(...all);
 };
 
-/** @param wanted Fields that are read from the jobs: `data` for people, `failedReason`. */
+/**
+ * @param wanted Fields that are read from the jobs: `data` for people, `failedReason`.
+ * @param reasonOf Of an instance that has failed, and whose job has not.
+ */
 const shardOf = (
   { queue, redis }: { readonly queue: Queue; readonly redis: RedisClient },
   wanted: readonly ('data' | 'failedReason')[],
+  reasonOf: ReasonOf,
 ): ListedShard<InstanceRow> => {
   const keys = keysOf(queue);
   return {
@@ -295,7 +302,7 @@ const shardOf = (
     read: async ({ base }, numbers) => {
       const given = [base, queue.toKey(''), wanted.join(' '), ...numbers];
       const found = (await redis.eval(rowsScript, 1, keys.at, ...given)) as readonly unknown[];
-      return numbers.map((_, index) => {
+      const rows = numbers.map(async (_, index): Promise<InstanceRow | undefined> => {
         const [code, createdAt, id, read] = found.slice(index * 4, index * 4 + 4);
         const fields: readonly unknown[] = Array.isArray(read) ? read : [];
         const fieldOf = (name: (typeof wanted)[number]): string | undefined => {
@@ -311,9 +318,13 @@ const shardOf = (
           status,
           createdAt: Number(createdAt),
           numbers: people.numbers,
-          failure: fieldOf('failedReason'),
+          ...(status === 'failed' &&
+            wanted.includes('failedReason') && {
+              failure: fieldOf('failedReason') ?? (await reasonOf(String(id))),
+            }),
         };
       });
+      return Promise.all(rows);
     },
   };
 };
@@ -327,18 +338,35 @@ const shardOf = (
 export const listInstances = async (
   shards: ReadonlyArray<{ readonly queue: Queue; readonly redis: RedisClient }>,
   filter: InstanceFilter,
-  page: { readonly limit: number; readonly cursor?: string | undefined },
-  { retention, now }: { readonly retention: Retention; readonly now: () => number },
+  page: {
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    /** Reads also why each has failed. */
+    readonly withFailure?: true;
+  },
+  {
+    retention,
+    now,
+    reasonOf,
+  }: {
+    readonly retention: Retention;
+    readonly now: () => number;
+    readonly reasonOf: ReasonOf;
+  },
 ): Promise<Page<ListedInstance> | undefined> => {
-  const { mayMatch, matches } = readWanted(instanceFields, filter);
+  const { mayMatch, matches, isPacked } = readWanted(instanceFields, filter);
   const { from, to, text } = filter;
   const time = now();
   const found = await search(
     shards.map((shard) =>
-      shardOf(shard, [
-        ...(filter.msisdn === undefined ? [] : (['data'] as const)),
-        ...(filter.failure === undefined ? [] : (['failedReason'] as const)),
-      ]),
+      shardOf(
+        shard,
+        [
+          ...(filter.msisdn === undefined ? [] : (['data'] as const)),
+          ...(filter.failure === undefined && !page.withFailure ? [] : (['failedReason'] as const)),
+        ],
+        reasonOf,
+      ),
     ),
     {
       layout: instanceLayout,
@@ -346,6 +374,7 @@ export const listInstances = async (
       from,
       to,
       isFiltered: isFiltered(filter),
+      isPacked,
       mayMatch: (facts, row) =>
         facts.read(instanceFacts.status, row) !== 0 &&
         mayMatch(facts.bytes, row * instanceLayout.factsWidth) &&
@@ -357,7 +386,12 @@ export const listInstances = async (
   return (
     found && {
       ...found,
-      rows: found.rows.map(({ id, status, createdAt }) => ({ id, status, createdAt })),
+      rows: found.rows.map(({ id, status, createdAt, failure }) => ({
+        id,
+        status,
+        createdAt,
+        ...(page.withFailure && failure !== undefined && { failure }),
+      })),
     }
   );
 };

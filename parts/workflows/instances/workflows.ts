@@ -41,7 +41,7 @@ const takesReplay = /^(?:REPLAY(?:\.\*)?|\*)$/;
 
 /** An instance as its application sees it. */
 export interface WorkflowView {
-  /** As the application has chosen it. */
+  /** The id that the application has chosen. */
   readonly id: string;
   readonly name: string;
   readonly version: number;
@@ -101,12 +101,12 @@ export const asServiceWorkflow = (workflow: Workflow): Workflow => ({
 
 /** Longer than the effects of an end usually take. */
 const endingMs = 250;
-/** As often as one application may, all together may have open instances. */
+/** All applications together may have this many times the open instances of one. */
 const maxOpenInAll = 10;
 
 export const createWorkflows = (options: {
   readonly shards: readonly Shard[];
-  /** As the service runs them; each with the earlier versions that may still be open. */
+  /** The workflows that the service runs, each with the earlier versions that may still be open. */
   readonly workflows: readonly ServiceWorkflow[];
   /** Whether applications do not see the instances of a workflow. Default: they see all. */
   readonly isHidden?: (name: string) => boolean;
@@ -115,7 +115,7 @@ export const createWorkflows = (options: {
    * Of the open instances of an application in each shard ({@link peopleOf}). Default: no limit.
    */
   readonly maxOpen?: number;
-  /** Of the subscribers, for checks of new instances. Default: inputs are not checked by it. */
+  /** Finds subscribers, for checks of new instances. Default: inputs are not checked by it. */
   readonly find?: SubscriberRegistry['find'];
   readonly now: () => number;
 }) => {
@@ -179,6 +179,11 @@ export const createWorkflows = (options: {
       endedAt,
       reason: reasonOfEnd(instance),
     };
+  };
+
+  const reasonOf = async (id: string): Promise<string | undefined> => {
+    const instance = await engine.find(id);
+    return instance && reasonOfEnd(instance);
   };
 
   const sendTo = async (
@@ -337,17 +342,20 @@ export const createWorkflows = (options: {
     /** Newest first. @returns Undefined for an invalid cursor. */
     list: (
       filter: InstanceFilter,
-      page: { readonly limit: number; readonly cursor?: string | undefined },
-    ): ReturnType<typeof listInstances> => listInstances(queues, filter, page, { retention, now }),
+      page: Parameters<typeof listInstances>[2],
+    ): ReturnType<typeof listInstances> =>
+      listInstances(queues, filter, page, { retention, now, reasonOf }),
 
     /**
-     * Whether another run could change anything. A chart that has ended and takes no REPLAY in any
-     * state would end again, at another time.
+     * Whether another run could change anything: it goes on from an activity whose error no state
+     * has taken, or its chart takes REPLAY. Any other one that has ended would end again, at another
+     * time.
      */
     mayReplay: (instance: Instance): boolean => {
       const { machine } = workflowFor(instance)?.chart ?? {};
       return (
         !instance.isClosed ||
+        instance.record?.retry !== undefined ||
         machine === undefined ||
         machine.events.some((each) => takesReplay.test(each))
       );
@@ -356,11 +364,11 @@ export const createWorkflows = (options: {
     /** Its definition; undefined when the service has none. */
     workflowFor,
 
-    /** For operators: an instance by its own id, or by that of a child. */
+    /** Finds an instance by its own id or by that of a child, for operators. */
     findInstance: engine.find,
     view: viewOf,
   };
 };
 
-/** As it comes back from Redis. */
+/** What Redis gives back of the data. */
 const asStored = (data: unknown): unknown => JSON.parse(JSON.stringify(data)) as unknown;

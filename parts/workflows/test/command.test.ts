@@ -8,6 +8,7 @@ import { run } from '../../../test/cli/terminal.ts';
 import { callerOf } from '../../../test/support/caller.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { soon } from '../../../test/support/soon.ts';
+import { undefinedHere } from '../bulk-command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const approval = join(root, 'examples/workflows/document-approval.workflow.mjs');
@@ -190,7 +191,12 @@ describe('the instances of workflows', () => {
       mayReplay: false,
     });
     const text = await paraph(['workflow', 'show', instance], without);
-    expect(text.stdout).toMatch(/definition +the service has none: name its file in workflows\n/);
+    expect(text.stdout).toMatch(/definition +the file in PARAPH_CONFIG has none: name its chart/);
+    // A shell without the configuration of the service says nothing about the service.
+    expect(undefinedHere({ env: {} }, { place: 'Redis' })).toMatch(
+      /^not looked for: PARAPH_CONFIG/,
+    );
+    expect(undefinedHere({ env: {} }, { place: 'The service' })).toMatch(/^the service has none/);
     for (const order of [
       ['send', instance, 'APPROVE'],
       ['cancel', instance, '--reason', 'x'],
@@ -223,8 +229,22 @@ describe('the instances of workflows', () => {
     const ended = () => until('fetching/later', ({ status }) => status !== 'open', apId);
     const first = await ended();
     expect(first).toMatchObject({ status: 'failed', reason: 'not there', state: 'missing' });
-    const [{ instance }] = (await json(['workflow', 'ls', '--status', 'failed', '--ap', apId]))
-      .workflows;
+    const ls = ['workflow', 'ls', '--status', 'failed', '--ap', apId];
+    const {
+      workflows: [{ instance, reason }],
+      failures,
+    } = await json(ls);
+    expect(reason).toBe('not there');
+    expect(failures).toEqual([
+      { name: 'fetching', reason: 'not there', number: 1, mayReplay: true },
+    ]);
+    expect((await paraph(ls)).stdout).toMatch(
+      /^FAILED +WORKFLOW +RUNS AGAIN +REASON\n +1 +fetching +yes +not there\n\nINSTANCE .* REASON\n\S+ +failed .* not there\n$/,
+    );
+    expect((await as('viewer', 'ls', '--status', 'failed', '--ap', apId)).json().failures).toEqual([
+      { name: 'fetching', number: 1, mayReplay: true },
+    ]);
+    expect(await json(['workflow', 'ls', '--ap', apId])).not.toHaveProperty('failures');
     file('done', '');
     const replayed = await json(['workflow', 'replay', instance, '--reason', 'It is there now']);
     expect(replayed).toMatchObject({ instance, result: 'replayed' });
@@ -254,7 +274,7 @@ describe('the instances of workflows', () => {
     );
     const dry = await paraph(['workflow', 'send', 'NONE', ...filter, '--dry-run']);
     expect(dry.stdout).toMatch(
-      /open, found +2\n.*to get the event +0\n(?:.*\n)*? +refused +\w+: 2\n/,
+      /open, found +2\n.*to get the event +0\n(?:.*\n)*? +left out +2: The workflow takes no event with these members\n/,
     );
     for (const args of [
       ['cancel', '--reason', 'x'],
@@ -390,6 +410,14 @@ describe('the instances of workflows', () => {
     ]);
     const again = await paraph(['workflow', 'replay', workflows[0].instance, '--json']);
     expect([again.exitCode, again.json().refused]).toEqual([7, 'refused']);
+    // One by one and by a filter, the reason is said, and what to do.
+    const filter = ['workflow', 'replay', '--name', 'process', '--text', 'over'];
+    for (const more of [['--dry-run'], ['--yes', '--reason', 'x']]) {
+      const { stdout, stderr } = await paraph([...filter, ...more]);
+      expect((stdout + stderr).replaceAll(/\s+/g, ' ')).toMatch(
+        /1\D* The chart has ended and takes no REPLAY|1 left out \(The chart has ended and takes no REPLAY/,
+      );
+    }
     expect((await call('GET', 'process/over', { apId })).body).toEqual(ended);
   });
 });

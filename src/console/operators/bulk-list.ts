@@ -17,7 +17,7 @@ export type BulkSelection<Filter, Kind extends string = string> = (
 ) & {
   /** What is done to each. Default: `replay`. */
   readonly kind?: Kind | undefined;
-  /** For the kind `send`. */
+  /** What the kind `send` sends to each instance. */
   readonly event?: BulkOrder['event'] | undefined;
 };
 

@@ -92,7 +92,7 @@ export const createTransactionBulk = ({
       (await readRuns(redis, shards, ids)).map(
         (run) => run && { ...run, item: { id: run.row.msspTransId, endedRuns: run.endedRuns } },
       );
-    /** Of those whose retention is over, nothing is told. */
+    /** A transaction whose retention is over is left out. */
     const readKnown = async (ids: readonly string[]) => {
       const rows = await Promise.all(ids.map((id) => history.find(id)));
       const runs = await read(ids);

@@ -131,5 +131,5 @@ export const machineSvg = (
       ? html`<p class="quiet when-narrow">Scroll the chart sideways to see all of it.</p>`
       : nothing;
   const kind = width > columnWidth ? ' large wide' : ' large';
-  return html`${hint}<div class="scroll" tabindex="0" role="region" aria-label="Statechart">${chartSvg(drawing, kind, `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
+  return html`${hint}<div class="scroll" tabindex="0" role="group" aria-label="Statechart">${chartSvg(drawing, kind, `Statechart. Now ${valueText(value)}.`, scale)}</div>`;
 };

@@ -1,6 +1,6 @@
 /** The plan of a bulk of any list: counts, what is left out, and the order form. */
 import { html } from 'hono/html';
-import { type BulkFace, bulkPathOf, pageOf } from '../bulk-face.ts';
+import { type BulkFace, bulkPathOf, pageOf, sectionOf } from '../bulk-face.ts';
 import type { ConsoleSession } from '../deps.ts';
 import { filterWords, type Written } from '../filter.ts';
 import type { BulkPlan } from '../operators/bulk-list.ts';
@@ -139,9 +139,10 @@ const planned = (model: PlanModel, plan: BulkPlan): Html => {
   const { face, kind } = model;
   const { found, replayable, refused, truncated } = plan;
   const words = wordsOf(model);
+  const refusals = face.refusals(kind);
   const what = headed(face.what[1]);
   const left = byNumber(refused).flatMap(([why, number]) =>
-    number === 0 ? [] : [[face.refusals[why] ?? why, number] as const],
+    number === 0 ? [] : [[refusals[why] ?? why, number] as const],
   );
   return html`${tiles(
     [words.found, count(found)],
@@ -172,7 +173,7 @@ export const planPage = (model: PlanModel): string => {
   return layOut({
     title: problem === undefined ? title : `Error: ${title}`,
     session,
-    current: 'replays',
+    current: sectionOf(face.list.name),
     main: html`<h1>${title}</h1>
 ${noticeBanner(problem === 'more-wrong' ? undefined : problem)}
 <p>${intro} ${ids.length > 0 ? `${count(ids.length)} selected ${face.what[ids.length === 1 ? 0 : 1]}` : `all ${of}`} ${

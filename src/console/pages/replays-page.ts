@@ -1,7 +1,7 @@
 /** Bulks of all lists: which there are, and the progress of one. */
 import { html } from 'hono/html';
 import { type FaultCode, faultTable, isFaultCode } from '../../../packages/protocol/src/fault.ts';
-import type { BulkFace, BulkWords } from '../bulk-face.ts';
+import { type BulkFace, type BulkWords, sectionOf } from '../bulk-face.ts';
 import type { ConsoleSession } from '../deps.ts';
 import {
   type BulkProgress,
@@ -74,7 +74,7 @@ export const replaysPage = (session: ConsoleSession, bulks: readonly BulkProgres
 export interface ReplayModel {
   readonly session: ConsoleSession;
   readonly report: BulkReport;
-  /** Of the list that the bulk is about; undefined when this service has no such list any more. */
+  /** Shows the list that the bulk is about; undefined when this service no longer has that list. */
   readonly face: BulkFace | undefined;
   /** The index of the first item on the page. */
   readonly from: number;
@@ -129,7 +129,7 @@ ${
 }`;
 };
 
-/** Of the counts on the page. */
+/** The order of the counts on the page. */
 const order: readonly ItemResult[] = [
   'open',
   'signed',
@@ -167,7 +167,7 @@ export const replayPage = (model: ReplayModel): string => {
   return layOut({
     title: `${title} ${counted(report.total, ...(face?.what ?? unnamed))}: ${state}`,
     session,
-    current: 'replays',
+    current: sectionOf(report.of ?? 'transactions'),
     ...(!isOver(report) && { live: { everySeconds: 2 } }),
     main: html`<p><a href="/admin/replays">Replays</a></p>
 <h1>${title} ${counted(report.total, ...(face?.what ?? unnamed))}</h1>

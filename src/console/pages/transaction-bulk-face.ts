@@ -8,7 +8,7 @@ import type { Role } from '../operators/operator.ts';
 import { secondsOfOne } from '../operators/prompt-limit.ts';
 import type { Replays } from '../operators/replays.ts';
 import type { BulkKind, ReplayPlan } from '../operators/transaction-bulk.ts';
-import { orderErrors } from '../order-errors.ts';
+import { transactionRefusals } from '../order-errors.ts';
 import { type ShownPlan, shownPlan } from '../redaction.ts';
 import { counted, count as shownCount } from './markup.ts';
 import { byNumber, lasting } from './plan-pages.ts';
@@ -16,18 +16,6 @@ import { faultName } from './replays-page.ts';
 import { transactionTable } from './transactions-page.ts';
 
 const { state: _, ...fields } = transactionFields;
-
-const refusals = {
-  login: orderErrors.login.message,
-  workflow: orderErrors.workflow.message,
-  never: orderErrors.never.message,
-  role: orderErrors.role.message,
-  reason: orderErrors.reason.title,
-  attempts: 'Attempted too often already',
-  'not-failed': 'Not failed',
-  'not-open': 'Not open any more',
-  unknown: 'Not known any more',
-} as const satisfies Record<keyof ReplayPlan['refused'], string>;
 
 const ofReplay: Readonly<Record<ItemResult, string>> = {
   waiting: 'not replayed',
@@ -92,7 +80,7 @@ export const transactionBulkFace = (list: Replays['transactions']): BulkFace => 
   fields,
   filter: transactionFilter.omit({ state: true }).extend({ maxAttempts: count(1000).optional() }),
   words,
-  refusals,
+  refusals: () => transactionRefusals,
   stateOf: (kind) => ({ state: kind === 'replay' ? 'failed' : 'open' }),
   shown: (role: Role, plan: ReplayPlan): ShownPlan => shownPlan(role, plan),
   tiles: ({ numbers }: ShownPlan, kind) => [

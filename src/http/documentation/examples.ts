@@ -154,8 +154,8 @@ const thinkingMs = 12_481;
 const after = ({ instant }: Caller, delayMs: number): number => Date.parse(instant) + delayMs;
 
 const signed: SignedView = {
-  // A real signature is some 3000 characters; the ellipsis says that this one is cut.
-  signature: 'MIIIMQYJKoZIhvcNAQcCoIII…',
+  // Cut to valid Base64: a real signature has some 3000 characters.
+  signature: 'MIIIMQYJKoZIhvcNAQcCoIII',
   profile: 'STK-LoA4',
   sscdId: 'sim',
 };
@@ -176,11 +176,11 @@ const authUri = `mobileid://auth?mobile_auth_redirect_uri=${encodeURIComponent('
 
 const chain = [
   {
-    base64: 'MIICVDCCAfqgAwIBAgIQ…',
+    base64: 'MIICVDCCAfqgAwIBAgIQ',
     subject: 'serialnumber=midche2t6k9q4wzr,cn=midche2t6k9q4wzr:pn',
   },
-  { base64: 'MIICCTCCAa+gAwIBAgIQ…', subject: 'cn=paraph issuing ca' },
-  { base64: 'MIIByzCCAXKgAwIBAgIQ…', subject: 'cn=paraph root ca' },
+  { base64: 'MIICCTCCAa+gAwIBAgIQ', subject: 'cn=paraph issuing ca' },
+  { base64: 'MIIByzCCAXKgAwIBAgIQ', subject: 'cn=paraph root ca' },
 ];
 
 const example = (summary: string, value: object): Example => ({ summary, value });

@@ -7,9 +7,12 @@ import { assetAddress, type PageFrame } from './assets.ts';
 import { type Html, icons } from './markup.ts';
 import { sharedWords } from './words.ts';
 
-/** The first elements in the head of every page, also of the console. */
+/**
+ * The first elements in the head of every page, also of the console. A system keyboard makes the
+ * page smaller, so that a button at its end stays in sight.
+ */
 export const headStart = html`<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
 <meta name="color-scheme" content="light dark">
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">`;

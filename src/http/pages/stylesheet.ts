@@ -137,6 +137,13 @@ button,.button{display:block;width:100%;min-height:3.25rem;padding:.75rem min(1.
 .held button{opacity:.55}
 button:focus-visible,.button:focus-visible{border-radius:.5rem}
 .actions{display:grid;gap:.625rem;margin-top:1.5rem}
+/* The button that signs or sends is in sight, also above a keyboard. What has the focus is never below it.
+A page that begins with a code for another device, or has a choice of numbers, is longer than a screen: its button lies below its field. */
+@media (min-height:16rem){
+html{scroll-padding-bottom:5.5rem}
+form>.primary,.reach{position:sticky;bottom:.75rem;z-index:1;box-shadow:0 0 0 .75rem var(--card)}
+.reach{background:var(--card)}
+}
 main>form+.actions,.other+.actions{margin-top:.625rem}
 .problem{margin:0 0 1.5rem;padding:.875rem 1rem;background:var(--danger-tint);border:1px solid var(--danger);border-left-width:.375rem;border-radius:.375rem}
 .problem:focus{outline:2px solid var(--danger);outline-offset:0}

@@ -46,10 +46,12 @@ export interface Field<Row, Value> extends FieldWords {
   readonly schema: z.ZodType<Value>;
   /** The sentence about a value that cannot be read: `must be …`. */
   readonly must: string;
-  /** Of a list to choose from. */
+  /** The choices of a list from which one is taken. */
   readonly choices?: readonly Choice[];
   /** What the packed numbers of a row must be, so that it may match. */
   tests?(value: Value): readonly Test[];
+  /** Whether the index finds many rows that do not match, so that unread rows cannot be counted. */
+  readonly isRough?: boolean;
   matches(row: Row, value: Value): boolean;
 }
 
@@ -211,6 +213,7 @@ export const numberAmong = <Row>(
 ): Field<Row, string> => ({
   ...numberOf<Row>({ of: () => '' }, words),
   tests: (wanted) => tests(digitsOf(wanted)),
+  isRough: true,
   matches: (row, wanted) => of(row).includes(digitsOf(wanted)),
 });
 
@@ -313,6 +316,8 @@ export const readWanted = <Row>(fields: Fields<Row>, filter: Readonly<Record<str
     return [{ field, value }];
   });
   return {
+    /** Whether the index decides: rows that may match can be counted unread. */
+    isPacked: wanted.every(({ field }) => !field.isRough),
     mayMatch: createTest(wanted.flatMap(({ field, value }) => field.tests?.(value) ?? [])),
     matches: (row: Row): boolean => wanted.every(({ field, value }) => field.matches(row, value)),
   };

@@ -104,12 +104,13 @@ export const isOver = (facts: Facts, row: number, retention: Retention, now: num
 };
 
 /**
- * @returns `mayMatch`: whether a row of a chunk may match, apart from the text; `matches`: whether
- *   a transaction matches.
+ * @returns `mayMatch`: whether a row of a chunk may match, apart from the text; `isPacked`: whether
+ *   such a row does; `matches`: whether a transaction matches.
  */
 export const createMatcher = (filter: HistoryFilter, retention: Retention, now: number) => {
-  const { mayMatch, matches } = readWanted(transactionFields, filter);
+  const { mayMatch, matches, isPacked } = readWanted(transactionFields, filter);
   return {
+    isPacked,
     mayMatch: (facts: Facts, row: number): boolean => {
       if (facts.read(transactionFacts.state, row) === 0) return false;
       return mayMatch(facts.bytes, row * factsWidth) && !isOver(facts, row, retention, now);

@@ -22,8 +22,8 @@ export interface Page<Row> {
   /** The cursor of the next page; absent on the last page. */
   readonly cursor?: string;
   /**
-   * The number of rows in the index that match. Present only where counting costs nothing:
-   * on a first page that has searched all rows, and without a filter.
+   * The number of rows that match. Present only where counting costs nothing: on a first page that
+   * has searched all rows and needs to read no more of them, and without a filter.
    */
   readonly total?: number;
 }
@@ -50,6 +50,8 @@ export interface Wanted<Row> {
   readonly to: number | undefined;
   /** Whether anything narrows the list. */
   readonly isFiltered: boolean;
+  /** Whether the index decides, so that rows that may match are those that do. */
+  readonly isPacked: boolean;
   /** Whether a packed row may match, apart from the needle. */
   readonly mayMatch: (facts: Facts, row: number) => boolean;
   readonly matches: (row: Row) => boolean;
@@ -154,7 +156,7 @@ const searchOnce = async <Row>(
   limit: number,
   start: Place | undefined,
 ): Promise<Page<Row> & { readonly missing: boolean }> => {
-  const { layout, needle, matches } = wanted;
+  const { layout, needle, isPacked, matches } = wanted;
   const chunks = await findChunks(opened, wanted, start);
   const rows: Row[] = [];
   let waiting: Place[] = [];
@@ -254,7 +256,9 @@ const searchOnce = async <Row>(
         rows,
         missing,
         ...(more && goOn !== undefined && { cursor: writeCursor(goOn) }),
-        ...(seenAll && start === undefined && { total: candidates }),
+        ...(seenAll &&
+          start === undefined &&
+          (!more || isPacked) && { total: more ? candidates : rows.length }),
       };
     }
   }

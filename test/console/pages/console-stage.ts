@@ -1,12 +1,16 @@
 /** The console of `api-stage.ts`, listening on a port of its own. */
 import { listen } from '../../../src/http/server.ts';
+import type { TestProductOptions } from '../../support/product.ts';
 import type { TestRedis } from '../../support/redis.ts';
 import { startApiStage } from '../api-stage.ts';
 
 export type ConsoleStage = Awaited<ReturnType<typeof startConsoleStage>>;
 
-export const startConsoleStage = async (redis: TestRedis) => {
-  const stage = await startApiStage(redis);
+export const startConsoleStage = async (
+  redis: TestRedis,
+  charts: TestProductOptions['charts'] = [],
+) => {
+  const stage = await startApiStage(redis, charts);
   stage.runner();
   const server = await listen({
     fetch: async (request, bindings) => stage.console.routes.fetch(request, bindings ?? {}),

@@ -22,6 +22,8 @@ export interface Prompt {
   readonly addedAt: number;
   /** When a worker noted that it asks the phone; undefined for a transaction that ended before. */
   readonly askedAt: number | undefined;
+  /** When a worker noted the signature; undefined for a transaction without one. */
+  readonly signedAt: number | undefined;
   readonly endedAt: number;
   readonly isSigned: boolean;
   /** It expired, or did not reach the phone: the definition may ask again. */
@@ -68,13 +70,16 @@ export const promptsOf = ({
     if (apTransId !== `process--${process}`) continue;
     const at = (...events: readonly string[]): number =>
       timeline.get(id)?.find(({ event }) => events.includes(event))?.at ?? never;
-    const pending = record?.history.find(({ state }) => state === 'pending')?.at;
+    const notedAt = (noted: string): number | undefined =>
+      record?.history.find(({ state }) => state === noted)?.at;
+    const pending = notedAt('pending');
     const endedAt = at('completed', 'failed');
     const askedAt = pending ?? (shown.has(id) || end === 'completed' ? endedAt : undefined);
     const prompt = { id, step, key, place: Number(place), msisdn, addedAt: at('added', 'waiting') };
     const all = {
       ...prompt,
       askedAt,
+      signedAt: notedAt('signed'),
       endedAt,
       isSigned: end === 'completed',
       isMissed: /^_(208|209|406) /.test(failedReason ?? ''),

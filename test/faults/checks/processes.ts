@@ -97,10 +97,13 @@ const inTurn: Rule = function* ({ steps, prompts, evidence }) {
     );
     if (begins === never) continue;
     for (const prompt of steps.slice(0, index).flatMap(of)) {
-      const { id, step: name, addedAt, askedAt, endedAt, isWithdrawn } = prompt;
+      const { id, step: name, addedAt, askedAt, signedAt, endedAt, isWithdrawn } = prompt;
       const asksLater = askedAt !== undefined && Math.max(addedAt, askedAt - clockMs) > begins;
       // A worker that stood still while it was about to ask; the prompt must be taken back at once.
-      if (asksLater && askedAt !== endedAt && !isWithdrawn)
+      // A robot that signs in the same moment leaves no time for that.
+      const stoodStill = asksLater && askedAt <= excusedIn(evidence, begins);
+      const isTooLate = stoodStill && signedAt !== undefined && signedAt - askedAt < clockMs;
+      if (asksLater && askedAt !== endedAt && !isWithdrawn && !isTooLate)
         yield {
           rule: 'nobody is asked out of turn',
           says: `${id} of ${name} was asked ${askedAt - begins} ms after ${step.name} had begun`,

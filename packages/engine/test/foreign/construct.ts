@@ -4,7 +4,7 @@ import { type AnyStateMachine, assign, createMachine, enqueueActions, sendParent
 import { differenceOf, type ReplayStep, replayEngine, replayXState } from './replay.ts';
 
 type Config = Parameters<typeof createMachine>[0];
-/** As in JavaScript. */
+/** `createMachine` without the types of TypeScript, as JavaScript calls it. */
 export const chart = (config: unknown, implementations?: unknown): AnyStateMachine =>
   createMachine(config as Config, implementations as never) as AnyStateMachine;
 

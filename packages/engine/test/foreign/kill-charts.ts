@@ -80,7 +80,7 @@ export const workflowFor = ({ name, machine }: KillChart): Workflow | undefined 
   }
 };
 
-/** Of an effect: its id comes first, so that one that is repeated is known. */
+/** Tells of an effect. Its id comes first, so that a repeated one is recognised. */
 export const bring: Bring = async (tell) => {
   const charts = await loadCharts();
   collected.noteActions(

@@ -137,7 +137,7 @@ export type EngineResult =
   | { readonly kind: 'ran'; readonly sights: readonly Sight[]; readonly thrown: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** As an activity's answer comes back from the store. */
+/** What the store gives back of an activity's answer. */
 const asStored = (value: unknown): unknown =>
   decode(
     encode(value, 'output', () => undefined),

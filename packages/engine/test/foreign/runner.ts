@@ -29,7 +29,7 @@ import {
 const resultFile = process.env.FOREIGN_RESULTS ?? '/dev/null';
 const testMs = Number(process.env.FOREIGN_TEST_MS ?? 4000);
 const isExamples = process.env.FOREIGN_EXAMPLES !== undefined;
-/** Of simulated time, which costs nothing. */
+/** The simulated time of an example, which costs nothing. */
 const exampleMs = 40_000;
 const walkSeeds = [11, 12, 13];
 

@@ -46,7 +46,7 @@ const random = (seed: number): ((below: number) => number) => {
   };
 };
 
-/** For a chart that nobody has started. */
+/** An input with which the chart can be started. */
 export const inputOf = (machine: AnyStateMachine): unknown =>
   Object.fromEntries(
     fieldsOf(machine, 'input').map((name, index) => [name, values[(index + 5) % values.length]]),

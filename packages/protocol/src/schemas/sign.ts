@@ -136,7 +136,7 @@ export const mssSignatureSchema = z
   .meta({
     id: 'MSS_Signature',
     description: 'CMS SignedData (RFC 5652). Never in the sign response of asynch mode.',
-    example: { Base64Signature: 'MIAG…' },
+    example: { Base64Signature: 'MIAGCSqGSIb3DQEHAqCAMIACAQMx' },
   });
 
 export const signatureStatusSchema = z

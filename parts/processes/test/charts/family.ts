@@ -34,7 +34,7 @@ interface Run<Input> {
 /** A prompt that was begun. */
 export interface Prompted {
   readonly at: number;
-  /** Of the signer. */
+  /** The id of the signer's instance. */
   readonly id: string;
   readonly input: SignAsk;
   /** Ids of the signers that had not ended then. */
@@ -142,7 +142,7 @@ export const createFamily = (input: unknown, at: number) => {
     get output() {
       return life.record().output;
     },
-    /** As it was last. */
+    /** The last context of the instance. */
     contextOf: (id: string) => contexts.get(id) as SignerContext,
     isOver,
     /** The address of the child of this name. */

@@ -73,7 +73,7 @@ export const fail = (family: Family, name: string, code: number): void => {
 export const attest = (family: Family): void => {
   for (const each of family.attests()) family.answer(each, 'a.b.c');
 };
-/** Of the process. */
+/** The end of the process. */
 export const end = (family: Family) => {
   attest(family);
   return [family.value, family.context.failure?.reason];

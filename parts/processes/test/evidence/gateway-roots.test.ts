@@ -28,7 +28,7 @@ beforeAll(async () => {
   mixed = { ...content, signatures: [{ ...first, cms, serialNumber, upstream }, ...others] };
 });
 
-/** As the documents tell it. */
+/** The roots that the documents tell a verifier to give. */
 const roots = () => ({ serviceRoots: ours.roots, gatewayRoots: { far: theirs.roots } });
 const problemsIn = async (record: string, given: object = roots()): Promise<readonly string[]> => {
   const result = await verifyEvidence(record, { ...roots(), definition, ...given });

@@ -38,7 +38,7 @@ const mailsSince = async (before: number, wanted = 1) => {
   return server.mails.slice(before);
 };
 
-/** Of quoted-printable. */
+/** Decodes quoted-printable. */
 const plainOf = (raw = ''): string =>
   Buffer.from(
     raw

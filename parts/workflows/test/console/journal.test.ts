@@ -17,7 +17,7 @@ const run = (
   ...(stage === 'failed' && { error: { name: 'Error', message: `at ${at}` } }),
 });
 
-/** Of each step: `archive: 1 failed, 2 done`, or the kind of the entry. */
+/** What is told of each step: `archive: 1 failed, 2 done`, or the kind of the entry. */
 const told = (entries: readonly JournalEntry[]): readonly string[] =>
   stepsOf(entries).map((step) =>
     step.kind === 'entry'

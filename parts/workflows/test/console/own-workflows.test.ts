@@ -174,7 +174,8 @@ describe('an instance of a chart of one’s own', () => {
     expect(forViewer).toContain('archive failed, try 1');
     expect(forViewer).not.toContain('The archive is full');
     // The way to all that has failed alike, for those who may go it.
-    const alike = '/admin/replays/workflows/plan?name=contract&amp;failure=The+archive+is+full';
+    const alike =
+      '/admin/replays/workflows/plan?name=contract&amp;apId=http%3A%2F%2Fbank.example&amp;failure=The+archive+is+full';
     expect(text).toContain(`href="${alike}"`);
     expect(forViewer).not.toContain('/replays/workflows/plan');
     const plan = await stage.ask('operator', 'GET', alike.replaceAll('&amp;', '&'));

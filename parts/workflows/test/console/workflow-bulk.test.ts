@@ -62,7 +62,53 @@ const once = setup({
   },
 });
 
+/** Its job completes in a state named failed, so it has no reason of its own. */
+const closing = setup({
+  types: { events: {} as { type: 'GO' } },
+  actors: {
+    close: fromPromise(async () => {
+      throw new Error('No such customer');
+    }),
+  },
+}).createMachine({
+  id: 'closing',
+  initial: 'waiting',
+  states: {
+    waiting: { on: { GO: 'closing' } },
+    closing: { invoke: { src: 'close', onError: 'failed' } },
+    failed: { type: 'final' },
+  },
+});
+
+/** No state takes an error of its activity. */
+const plain = setup({
+  types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
+  actors: {
+    archive: fromPromise<void, string>(async ({ input }) => {
+      if (full.has(input)) throw new Error('The archive is full');
+      archived.push(input);
+    }),
+  },
+}).createMachine({
+  id: 'plain',
+  context: ({ input }) => ({ id: input.id }),
+  initial: 'archiving',
+  states: {
+    archiving: {
+      invoke: { src: 'archive', input: ({ context }) => context.id, onDone: 'archived' },
+    },
+    archived: { type: 'final' },
+  },
+});
+
 const charts = [
+  defineWorkflow({ name: 'closing', version: 1, chart: closing }),
+  defineWorkflow({
+    name: 'plain',
+    version: 1,
+    chart: plain,
+    input: z.object({ id: z.string() }),
+  }),
   defineWorkflow({
     name: 'contract',
     version: 1,
@@ -112,6 +158,33 @@ const ended = async (bulkId: string): Promise<Json> => {
   return api('GET', `/replays/${bulkId}`);
 };
 
+it('failed workflows need a person: the overview counts them and leads to their list', async () => {
+  const ofWorkflows = async () =>
+    (await api('GET', '/overview')).needs.filter(({ kind }: Json) => kind === 'workflows-failed');
+  expect(await ofWorkflows()).toEqual([]);
+  await failed('n-1', 'n-2');
+  const page = '/admin/workflows?status=failed';
+  expect(await ofWorkflows()).toEqual([
+    { kind: 'workflows-failed', count: 2, text: '2 workflows have failed', page },
+  ]);
+  const overview = (await stage.ask('operator', 'GET', '/admin')).text;
+  expect(overview).toContain(`<a href="${page}">2 workflows have failed</a>`);
+  full.clear();
+  const { bulkId } = await api('POST', '/replays/workflows', {
+    ...{ filter: { text: 'n-' }, perSecond: 1000, reason: 'There is room again' },
+  });
+  await ended(bulkId);
+  for (const id of ['n-1', 'n-2']) await reaches(id, 'completed');
+  expect(await ofWorkflows()).toEqual([]);
+  // Plan and report belong to the workflows, and not to the transactions.
+  for (const path of ['/admin/replays/workflows/plan?kind=replay', `/admin/replays/${bulkId}`]) {
+    const { text } = await stage.ask('operator', 'GET', path);
+    expect(/<a class="entry" href="([^"]*)" aria-current="page">/.exec(text)?.[1]).toBe(
+      '/admin/workflows',
+    );
+  }
+});
+
 describe('a bulk of workflows', () => {
   it('replays all failed ones that a filter finds, once each, after a dry run', async () => {
     await failed('r-1', 'r-2', 'r-3');
@@ -156,6 +229,24 @@ describe('a bulk of workflows', () => {
     ]);
   });
 
+  it('replays those that the error of an activity has ended, too', async () => {
+    const ids = ['p-1', 'p-2'];
+    for (const id of ids) {
+      full.add(id);
+      await begin('plain', id);
+      await reaches(id, 'failed');
+    }
+    const filter = { text: 'p-', failure: 'The archive is full' };
+    const plan = await api('POST', '/replays/workflows/plan', { filter });
+    expect(plan).toMatchObject({ found: 2, replayable: 2, byWorkflow: { plain: 2 } });
+    full.clear();
+    const order = { filter, perSecond: 1000, reason: 'There is room again' };
+    const { bulkId } = await api('POST', '/replays/workflows', order);
+    expect((await ended(bulkId)).counts).toMatchObject({ done: 2, refused: 0 });
+    for (const id of ids) await reaches(id, 'completed');
+    expect(archived.filter((id) => ids.includes(id)).sort()).toEqual(ids);
+  });
+
   it('is found by why they have failed, in the list and in a plan', async () => {
     await failed('w-1', 'w-2');
     const found = await api('GET', '/workflows?failure=archive%20is&text=w-');
@@ -165,6 +256,16 @@ describe('a bulk of workflows', () => {
     const filter = { text: 'w-', failure: 'The archive is full' };
     expect((await api('POST', '/replays/workflows/plan', { filter })).replayable).toBe(2);
     full.clear();
+  });
+
+  it('is found by the failure of a chart whose job has completed', async () => {
+    await begin('closing', 'c-1');
+    await send('closing', 'c-1', 'GO');
+    await reaches('c-1', 'failed');
+    const found = await api('GET', '/workflows?failure=No%20such');
+    expect(found.rows.map(({ id, reason }: Json) => [id, reason])).toEqual([
+      ['c-1', 'No such customer'],
+    ]);
   });
 
   it('sends an event to all that are open, and each takes it once', async () => {
@@ -299,6 +400,66 @@ describe('a bulk of workflows', () => {
 });
 
 describe('the list of workflows', () => {
+  it('counts failures by workflow and reason, and leads to each with its filter', async () => {
+    await failed('f-1', 'f-2');
+    full.clear();
+    await begin('closing', 'f-3');
+    await send('closing', 'f-3', 'GO');
+    await reaches('f-3', 'failed');
+    await begin('once', 'f-4');
+    const counted = await api('GET', '/workflows/failures?text=f-');
+    expect(counted).toEqual({
+      status: 200,
+      found: 3,
+      isWhole: true,
+      failures: [
+        { name: 'contract', reason: 'The archive is full', number: 2, mayReplay: true },
+        { name: 'closing', reason: 'No such customer', number: 1, mayReplay: false },
+      ],
+    });
+    const { body } = await stage.ask('viewer', 'GET', '/admin/api/workflows/failures?text=f-');
+    expect(body.failures).toEqual([
+      { name: 'contract', number: 2, mayReplay: true },
+      { name: 'closing', number: 1, mayReplay: false },
+    ]);
+
+    const path = `/admin/workflows?status=failed&text=f-&apId=${encodeURIComponent(apId)}`;
+    const { text } = await stage.ask('operator', 'GET', path);
+    // Once above the list, and in each row.
+    expect(text.match(/<td[^>]*>The archive is full<\/td>/g)).toHaveLength(3);
+    const alike =
+      'name=contract&amp;apId=http%3A%2F%2Fbank.example&amp;text=f-&amp;failure=The+archive+is+full';
+    expect(text).toContain(`href="/admin/workflows?status=failed&amp;${alike}"`);
+    expect(text).toContain(`href="/admin/replays/workflows/plan?${alike}"`);
+    expect(text).not.toMatch(/workflows\/plan\?[^"]*No\+such\+customer/);
+    const forViewer = (await stage.ask('viewer', 'GET', path)).text;
+    expect(forViewer).not.toContain('The archive is full');
+    // Nothing of these may be replayed, and the page says why.
+    const over = `/admin/workflows?status=failed&text=f-&name=closing`;
+    const closed = (await stage.ask('operator', 'GET', over)).text;
+    expect(closed).not.toContain('what this filter shows');
+    expect(closed).toContain('takes no REPLAY');
+    const open = (await stage.ask('operator', 'GET', '/admin/workflows?status=open&text=f-')).text;
+    expect(open).not.toContain('by reason');
+  });
+
+  it('has a total only where it is that of the rows that match', async () => {
+    await failed('t-1', 't-2', 't-3');
+    full.clear();
+    await begin('closing', 't-4');
+    await send('closing', 't-4', 'GO');
+    await reaches('t-4', 'failed');
+    const filter = 'status=failed&failure=archive&text=t-';
+    const some = await api('GET', `/workflows?${filter}&limit=2`);
+    expect([some.rows.length, some.total]).toEqual([2, undefined]);
+    const all = await api('GET', `/workflows?${filter}`);
+    expect([all.rows.length, all.total]).toEqual([3, 3]);
+    const ofStatus = await api('GET', '/workflows?status=failed&name=closing&limit=1');
+    expect(ofStatus.total).toBe(
+      (await api('GET', '/workflows?status=failed&name=closing')).rows.length,
+    );
+  });
+
   it('is narrowed by saved filters of its own, as that of transactions', async () => {
     const save = (fields: Record<string, string>) => stage.post('operator', '/admin/view', fields);
     const answer = await save({ list: 'workflows', status: 'failed', text: 'r-', save: 'Bad' });

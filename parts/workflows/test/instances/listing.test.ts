@@ -17,8 +17,10 @@ import { createListing, listInstances, type Noted, peopleOf } from '../../instan
 
 const begin = createStage(testRedis());
 
+/** Rows alone are listed: there is no record that has a reason. */
+const noReason = async (): Promise<undefined> => undefined;
 /** Nothing is over. */
-const kept = { retention: { doneMs: 9e12, failedMs: 9e12 }, now: () => 1 };
+const kept = { retention: { doneMs: 9e12, failedMs: 9e12 }, now: () => 1, reasonOf: noReason };
 
 const listed = async (
   { queue, redis }: Pick<Stage, 'queue' | 'redis'>,
@@ -39,7 +41,7 @@ describe('the end of an instance', () => {
     const note = (id: string, status: WorkflowStatus, job: Noted['job']) =>
       listing.note({ id, createdAt: 1, people: { size: 1, numbers: [] }, status, job });
     const isListed = (status?: WorkflowStatus) =>
-      listed({ queue, redis }, status, { retention, now: () => time });
+      listed({ queue, redis }, status, { retention, now: () => time, reasonOf: noReason });
     for (let index = 0; index < 1001; index += 1) await note(`f${index}`, 'failed', 'failed');
     await note('cancelled', 'cancelled', 'failed');
     time = 1;
@@ -198,7 +200,7 @@ describe('the filter of the list', () => {
           [stage],
           filter,
           { limit: 1, cursor },
-          { retention, now: () => time },
+          { retention, now: () => time, reasonOf: noReason },
         );
         rows.push(...(page?.rows ?? []).map(({ id }) => id.split('--')[1] ?? ''));
         cursor = page?.cursor;

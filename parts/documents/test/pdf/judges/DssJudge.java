@@ -1,4 +1,7 @@
 import eu.europa.esig.dss.model.FileDocument;
+import eu.europa.esig.dss.pades.validation.PDFDocumentValidator;
+import eu.europa.esig.dss.pdf.modifications.DefaultPdfDifferencesFinder;
+import eu.europa.esig.dss.pdf.pdfbox.PdfBoxDefaultObjectFactory;
 import eu.europa.esig.dss.simplereport.SimpleReport;
 import eu.europa.esig.dss.spi.DSSUtils;
 import eu.europa.esig.dss.spi.validation.CommonCertificateVerifier;
@@ -7,7 +10,7 @@ import eu.europa.esig.dss.validation.SignedDocumentValidator;
 import eu.europa.esig.dss.validation.reports.Reports;
 import java.io.File;
 
-/** Prints for each signature of each file: file, indication, sub-indication, level, and what is wrong. */
+/** Prints for each signature: file, signer, indication, sub-indication, level, and what is wrong. */
 public class DssJudge {
   public static void main(String[] arguments) {
     CommonTrustedCertificateSource trust = new CommonTrustedCertificateSource();
@@ -21,17 +24,22 @@ public class DssJudge {
       verifier.setTrustedCertSources(trust);
       SignedDocumentValidator validator = SignedDocumentValidator.fromDocument(new FileDocument(path));
       validator.setCertificateVerifier(verifier);
+      // It would paint all pages twice to compare them, which takes gigabytes for huge ones.
+      DefaultPdfDifferencesFinder finder = new DefaultPdfDifferencesFinder();
+      finder.setMaximalPagesAmountForVisualComparison(0);
+      PdfBoxDefaultObjectFactory factory = new PdfBoxDefaultObjectFactory();
+      factory.setPdfDifferencesFinder(finder);
+      ((PDFDocumentValidator) validator).setPdfObjFactory(factory);
       Reports reports = validator.validateDocument();
-      if (System.getenv("DSS_DETAILS") != null) System.err.println(reports.getXmlSimpleReport());
       SimpleReport report = reports.getSimpleReport();
       for (String id : report.getSignatureIdList()) {
-        System.out.println(String.join("\t", path, String.valueOf(report.getIndication(id)),
+        System.out.println(String.join("\t", path, String.valueOf(report.getSignedBy(id)),
+            String.valueOf(report.getIndication(id)),
             String.valueOf(report.getSubIndication(id)), String.valueOf(report.getSignatureFormat(id)),
-            report.getAdESValidationErrors(id).stream().map(each -> each.getValue()).toList().toString(),
-            report.getAdESValidationWarnings(id).stream().map(each -> each.getValue()).toList().toString()));
+            report.getAdESValidationErrors(id).stream().map(each -> each.getValue()).toList().toString()));
       }
     } catch (Exception | Error error) {
-      System.out.println(String.join("\t", path, "ERROR", error.toString().replaceAll("\\s+", " "), "", "", ""));
+      System.out.println(String.join("\t", path, "MIDCHE", "ERROR", error.toString().replaceAll("\\s+", " "), "", ""));
     }
   }
 }
