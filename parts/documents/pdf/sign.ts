@@ -7,20 +7,19 @@
 import { createHash } from 'node:crypto';
 import { type Appearance, addAppearance, addEmptyAppearance } from './appearance.ts';
 import { catalogOf, openPdf, type PdfDocument } from './document.ts';
-import { type Field, fieldsOf, formOf, signatureFieldsOf } from './fields.ts';
+import { type Field, fieldsOf, formOf } from './fields.ts';
 import { pdfAOf } from './metadata.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { findLock } from './permissions.ts';
+import { recordKey, writeRecord } from './record.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { writeDict } from './serialize.ts';
 import { createUpdate, setInCatalog, type Update, withEntries } from './update.ts';
 import {
-  byteString,
   dateString,
   dict,
   isArray,
   isRef,
-  isString,
   name,
   PdfError,
   type PdfRef,
@@ -78,9 +77,6 @@ export type PreparedOrRefused = ({ readonly ok: true } & PreparedSignature) | Re
 const rangeDigits = 10;
 const rangeRoom = `[0 ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)} ${'0'.repeat(rangeDigits)}]`;
 
-/** An entry of our own in a signature dictionary, which other programs pass over (Annex E.2). */
-const recordKey = 'ParaphRecord';
-
 /** The signature dictionary, with zeros for what is known later. */
 const writeSignature = (order: SignatureOrder, reservedBytes: number): Buffer => {
   const entries = dict({
@@ -91,7 +87,7 @@ const writeSignature = (order: SignatureOrder, reservedBytes: number): Buffer =>
     Name: order.name === undefined ? undefined : textString(order.name),
     Reason: order.reason === undefined ? undefined : textString(order.reason),
     Location: order.location === undefined ? undefined : textString(order.location),
-    [recordKey]: order.record && byteString(order.record),
+    [recordKey]: order.record && writeRecord(order.record),
   });
   const head = writeDict(entries).slice(0, -2);
   return Buffer.from(
@@ -236,23 +232,3 @@ export const prepareSignature = (
   bytes: Uint8Array,
   order: SignatureOrder,
 ): Promise<PreparedOrRefused> => orRefused(() => prepare(bytes, order));
-
-/**
- * The records that stand beside signatures, each covered by its signature: `verifyPdf` says whether
- * that is valid.
- *
- * @returns By the name of the field; none for what is not a PDF.
- */
-export const recordsIn = (bytes: Uint8Array): ReadonlyMap<string, Uint8Array> => {
-  try {
-    const document = openPdf(bytes);
-    const found = signatureFieldsOf(document).flatMap(({ name: field, dict: entries }) => {
-      const value = document.resolve(document.dictOf(entries.get('V'))?.get(recordKey));
-      return isString(value) ? [[field, value.bytes] as const] : [];
-    });
-    return new Map(found);
-  } catch (error) {
-    if (error instanceof PdfError) return new Map();
-    throw error;
-  }
-};
