@@ -35,7 +35,11 @@ export interface UploadLimits {
 /** 32 kB/s: 50 MB in 26 minutes. */
 const minBytesPerMs = 32;
 
-type Pull = () => Promise<IteratorResult<Uint8Array, unknown>>;
+interface Pull {
+  next(): Promise<IteratorResult<Uint8Array, unknown>>;
+  /** Lets go of the request, so that what is left of it can be read by others. */
+  stop(): void;
+}
 
 const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
@@ -49,14 +53,21 @@ const inTime = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** @returns How the next bytes are read, without destroying the request when the reader stops. */
+/** Reads the next bytes, and does not destroy the request when the reader stops. */
 const pullFrom = (incoming: IncomingMessage | undefined, request: Request): Pull => {
   if (incoming !== undefined) {
     const parts = incoming.iterator({ destroyOnReturn: false });
-    return () => parts.next() as ReturnType<Pull>;
+    return {
+      next: () => parts.next() as ReturnType<Pull['next']>,
+      // Not awaited: it waits for bytes that may never come.
+      stop: () => void parts.return?.(undefined).catch(() => undefined),
+    };
   }
   const reader = request.body?.getReader();
-  return async () => (await reader?.read()) ?? { done: true, value: undefined };
+  return {
+    next: async () => (await reader?.read()) ?? { done: true, value: undefined },
+    stop: () => reader?.releaseLock(),
+  };
 };
 
 const readBounded = async function* (
@@ -65,17 +76,21 @@ const readBounded = async function* (
 ): AsyncGenerator<Uint8Array> {
   const begun = performance.now();
   let length = 0;
-  for (;;) {
-    const next = pull().catch(() => {
-      throw new UploadError('incomplete');
-    });
-    next.catch(() => undefined);
-    const left = pauseMs + length / minBytesPerMs - (performance.now() - begun);
-    const { done, value } = await inTime(next, Math.max(0, Math.min(pauseMs, left)));
-    if (done === true) return;
-    length += value.length;
-    if (length > maxBytes) throw new UploadError('too-large');
-    yield value;
+  try {
+    for (;;) {
+      const next = pull.next().catch(() => {
+        throw new UploadError('incomplete');
+      });
+      next.catch(() => undefined);
+      const left = pauseMs + length / minBytesPerMs - (performance.now() - begun);
+      const { done, value } = await inTime(next, Math.max(0, Math.min(pauseMs, left)));
+      if (done === true) return;
+      length += value.length;
+      if (length > maxBytes) throw new UploadError('too-large');
+      yield value;
+    }
+  } finally {
+    pull.stop();
   }
 };
 
@@ -114,6 +129,7 @@ export const discardUpload = (
     if (incoming === undefined || incoming.complete || incoming.destroyed || announced > left)
       return resolve();
     let length = 0;
+    const endLong = allowLongRequest(incoming);
     const timer = setTimeout(() => end(), pauseMs);
     const look = (part: Uint8Array): void => {
       length += part.length;
@@ -122,6 +138,7 @@ export const discardUpload = (
     const end = (): void => {
       clearTimeout(timer);
       incoming.off('data', look);
+      endLong();
       resolve();
     };
     for (const event of ['end', 'close', 'error']) incoming.once(event, end);
