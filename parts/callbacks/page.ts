@@ -138,8 +138,9 @@ const callbackRow = (model: CallbacksModel, callback: CallbackRow): Html => {
   const { session, apId, state } = model;
   const { id, tries, problem, endedAt, triedAt = 0, nextTryAt, host } = callback;
   const at = state === 'dead' ? triedAt : nextTryAt;
-  const last = state === 'dead' ? nothing : html`<span class="sub">last ${timeOf(triedAt)}</span>`;
-  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${at === undefined ? 'now' : timeOf(at)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="nowrap" data-label="event at">${timeOf(endedAt)}</td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}</td><td role="cell" class="number" data-label="tries">${tries}${last}</td><td role="cell" class="end">${orderForm(session, callback, hiddenFields({ list: apId }))}</td></tr>`;
+  const last =
+    state === 'dead' ? nothing : html`<span class="sub">last try ${timeOf(triedAt)}</span>`;
+  return html`<tr role="row" data-id="${id}"><th scope="row" role="rowheader" class="nowrap first">${at === undefined ? 'now' : timeOf(at)}</th><td role="cell" class="wide"><span>${callback.apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></td><td role="cell" class="nowrap" data-label="event at">${timeOf(endedAt)}</td><td role="cell" class="wide">${subject(callback)}</td><td role="cell" class="wide">${problem ?? ''}${last}</td><td role="cell" class="number" data-label="tries">${tries}</td><td role="cell" class="end">${orderForm(session, callback, hiddenFields({ list: apId }))}</td></tr>`;
 };
 
 const receiverRow = ({
@@ -152,7 +153,7 @@ const receiverRow = ({
   oldestAt,
   nextTryAt,
 }: FailingReceiver): Html =>
-  html`<tr role="row"><th scope="row" role="rowheader" class="wide first"><span>${apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></th><td role="cell" class="number" data-label="tried again">${count(retried)}</td><td role="cell" class="number" data-label="dead">${count(dead)}</td><td role="cell" class="wide">${Object.entries(
+  html`<tr role="row"><th scope="row" role="rowheader" class="first"><span>${apId}</span><span class="sub code">${host ?? 'no callback any more'}</span></th><td role="cell" class="number" data-label="tried again">${count(retried)}</td><td role="cell" class="number" data-label="dead">${count(dead)}</td><td role="cell" class="wide">${Object.entries(
     problems,
   )
     .slice(0, 3)
@@ -164,7 +165,7 @@ const receiverRow = ({
 const receiversSection = ({ failing: { receivers, isWhole } }: CallbacksModel): Html =>
   receivers.length === 0
     ? nothing
-    : html`<section aria-labelledby="receivers" data-region="receivers"><h2 id="receivers">By receiver</h2>
+    : html`<section aria-labelledby="receivers" class="above"><h2 id="receivers">By receiver</h2>
 ${isWhole ? nothing : html`<p class="quiet">The newest of both lists are counted.</p>`}
 <div class="scroll">${cardTable(
         'Failing callbacks by receiver',
@@ -201,7 +202,7 @@ export const callbacksPage = (model: CallbacksModel): string => {
     main: html`<div class="head"><h1>${title}</h1>${switchOf(model)}</div>
 ${noticeBanner(notice)}
 <p class="quiet">${intro}</p>
-${receiversSection(model)}
+<div data-region="receivers">${receiversSection(model)}</div>
 ${filterForm(
   { path: '/admin/callbacks', label: title, all: 'Of all applications' },
   { apId },

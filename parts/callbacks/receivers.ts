@@ -70,7 +70,7 @@ const advices: readonly (readonly [
 ];
 
 /** What a problem usually means; undefined for one that says it itself. */
-export const adviceFor = (problem: string, apId: string): string | undefined => {
+const adviceFor = (problem: string, apId: string): string | undefined => {
   const advice = advices.find(([text]) => text.test(problem))?.[1];
   return typeof advice === 'function' ? advice(apId) : advice;
 };

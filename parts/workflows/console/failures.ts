@@ -103,5 +103,3 @@ export const createFailures = (
     };
   };
 };
-
-export type CountFailures = ReturnType<typeof createFailures>;
