@@ -58,6 +58,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
+  documents: ['pki', ''],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   environment: ['', 'zod'],
   gateway: [
@@ -208,6 +209,7 @@ const cases = [
   ['parts/callbacks', '../../src/app/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/certificates', '../../src/app/core.ts', '../../packages/pki/src/cms.ts'],
   ['parts/ciba', '../phone/part.ts', '../../src/oauth/extension.ts'],
+  ['parts/documents', '../callbacks/part.ts', '../../packages/pki/src/detached.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/app/core.ts', '../../packages/pki/src/ports.ts'],

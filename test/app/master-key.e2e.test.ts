@@ -240,7 +240,7 @@ describe('the master key in the data directory', () => {
     expect(ran.json()).not.toHaveProperty('warning');
     await stop(await start(await masterKeyFrom({ filePath })));
     const replaced = Buffer.from(before.trim(), 'base64url');
-    await expect(start(replaced)).rejects.toThrow('the master key does not open');
+    await expect(start(replaced)).rejects.toThrow('The master key does not open');
   }, 60_000);
 
   it('opens the service after a kill -9 of that command at any moment, and the next one ends it', async () => {
@@ -317,7 +317,7 @@ describe('a service that has never been started', () => {
       await paraph(masterKey, ['users', 'token', 'anna', '--label', 'x'], env)
     ).json();
     expect(await paraph(masterKey, ['keys', 'rotate'], env)).toMatchObject({ exitCode: 0 });
-    await expect(start(newKey())).rejects.toThrow('the master key does not open');
+    await expect(start(newKey())).rejects.toThrow('The master key does not open');
     const { url } = await start(masterKey);
     const got = await fetch(`${url}/admin/api/users`, {
       headers: { authorization: `Bearer ${token}` },

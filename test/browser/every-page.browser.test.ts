@@ -181,7 +181,7 @@ describe('axe has no complaint about', () => {
       '/admin/workflows',
       '/admin/workflows/:id',
     ]);
-  });
+  }, 300_000);
 
   it.each([
     '/admin?range=30d',
@@ -277,16 +277,20 @@ describe('axe has no complaint about pages for everybody:', () => {
   it.each([
     ['the tasks of signers', everyTaskPage],
     ['logins', everyPage],
-  ])('%s', async (_, group) => {
-    await withContext(browser, { reducedMotion: 'reduce' }, async (visitor) => {
-      const shown = await visitor.newPage();
-      for (const name of group.keys()) {
-        await shown.goto(server.addressOf(name));
-        await shown.evaluate(openDetails);
-        await lookAt(shown, name);
-      }
-    });
-  });
+  ])(
+    '%s',
+    async (_, group) => {
+      await withContext(browser, { reducedMotion: 'reduce' }, async (visitor) => {
+        const shown = await visitor.newPage();
+        for (const name of group.keys()) {
+          await shown.goto(server.addressOf(name));
+          await shown.evaluate(openDetails);
+          await lookAt(shown, name);
+        }
+      });
+    },
+    300_000,
+  );
 
   it.each([
     ['/', 'h1'],

@@ -99,19 +99,23 @@ describe('with text of twice the size', () => {
   it.each([
     ['of tasks', everyTaskPage],
     ['of logins', everyPage],
-  ])('every page %s fits the screen and gives axe no complaint', async (_, group) => {
-    await withPage(largeText, 667, 'open', async (page) => {
-      for (const name of group.keys()) {
-        await page.goto(server.addressOf(name));
-        const size = 'getComputedStyle(document.documentElement).fontSize';
-        expect([name, await page.evaluate(size)]).toEqual([name, '32px']);
-        await page.evaluate(openDetails);
-        const { content, window } = await page.evaluate(widths);
-        expect(content, name).toBeLessThanOrEqual(window);
-        expect([name, await complaintsOfAxe(page)]).toEqual([name, []]);
-      }
-    });
-  });
+  ])(
+    'every page %s fits the screen and gives axe no complaint',
+    async (_, group) => {
+      await withPage(largeText, 667, 'open', async (page) => {
+        for (const name of group.keys()) {
+          await page.goto(server.addressOf(name));
+          const size = 'getComputedStyle(document.documentElement).fontSize';
+          expect([name, await page.evaluate(size)]).toEqual([name, '32px']);
+          await page.evaluate(openDetails);
+          const { content, window } = await page.evaluate(widths);
+          expect(content, name).toBeLessThanOrEqual(window);
+          expect([name, await complaintsOfAxe(page)]).toEqual([name, []]);
+        }
+      });
+    },
+    300_000,
+  );
 
   it.each(open)('Sign is in sight, and what has the focus is not behind it: %s', async (name) => {
     await withPage(largeText, 667, name, async (page) => {

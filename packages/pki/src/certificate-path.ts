@@ -144,7 +144,19 @@ const usageBits = { digitalSignature: 0x80, anySignature: 0xc0, keyCertSign: 0x0
 const allows = ({ keyUsage }: CertificateFields, use: keyof typeof usageBits): boolean =>
   keyUsage === undefined || (keyUsage & usageBits[use]) !== 0;
 
-export type Purpose = 'clientAuth' | 'documentSigning' | 'timeStamping' | 'ocspSigning';
+/** `anySignature`: documents, which people sign with certificates for many purposes. */
+export type Purpose =
+  | 'clientAuth'
+  | 'documentSigning'
+  | 'timeStamping'
+  | 'ocspSigning'
+  | 'anySignature';
+
+const usageOf = (purpose: Purpose): keyof typeof usageBits =>
+  purpose === 'timeStamping' || purpose === 'anySignature' ? 'anySignature' : 'digitalSignature';
+
+const isFor = ({ extendedKeyUsage }: CertificateFields, purpose: Purpose): boolean =>
+  purpose === 'anySignature' || extendedKeyUsage?.includes(id[purpose]) === true;
 
 /** Whether a certificate is fit for its place: 0 is the signer, 1 the authority that issued it. */
 const checkStep = (
@@ -159,15 +171,13 @@ const checkStep = (
   if (!(at <= notAfter)) return { reason: 'CERTIFICATE_EXPIRED', notAfter };
   if (fields.hasUnknownCritical) return { reason: 'UNTRUSTED_CHAIN' };
   if (place === 0)
-    return allows(fields, purpose === 'timeStamping' ? 'anySignature' : 'digitalSignature') &&
-      extendedKeyUsage?.includes(id[purpose])
+    return allows(fields, usageOf(purpose)) && isFor(fields, purpose)
       ? undefined
       : { reason: 'WRONG_PURPOSE' };
   if (!fields.isAuthority || !allows(fields, 'keyCertSign')) return { reason: 'UNTRUSTED_CHAIN' };
   if (fields.pathLength !== undefined && fields.pathLength < place - 1)
     return { reason: 'UNTRUSTED_CHAIN' };
-  if (extendedKeyUsage !== undefined && !extendedKeyUsage.includes(id[purpose]))
-    return { reason: 'WRONG_PURPOSE' };
+  if (extendedKeyUsage !== undefined && !isFor(fields, purpose)) return { reason: 'WRONG_PURPOSE' };
   return undefined;
 };
 

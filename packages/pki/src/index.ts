@@ -4,6 +4,7 @@
  */
 export { attachCertificates, attributesToSign, completeCms, signCms } from './cms.ts';
 export { createKeyCustody } from './custody.ts';
+export { createDetachedCms, detachedAttributes } from './detached.ts';
 export type { Pointers } from './extensions.ts';
 export { ownVault } from './key-vault.ts';
 export { createMemoryStore, type MemoryStore } from './memory-store.ts';

@@ -10,6 +10,7 @@ export const objectIdentifiers = {
   signedData: '1.2.840.113549.1.7.2',
   contentType: '1.2.840.113549.1.9.3',
   messageDigest: '1.2.840.113549.1.9.4',
+  signingTime: '1.2.840.113549.1.9.5',
   randomNonce: '1.2.840.113549.1.9.25.3',
 
   sha256: '2.16.840.1.101.3.4.2.1',

@@ -7,7 +7,7 @@
  *
  * Source: RFC 5652 section 5.
  */
-import { verify } from 'node:crypto';
+import { hash, verify } from 'node:crypto';
 import {
   dotted,
   type Element,
@@ -19,7 +19,7 @@ import {
 } from './ber.ts';
 import type { Certificate } from './certificate-path.ts';
 import { tags } from './der.ts';
-import { objectIdentifiers } from './object-identifiers.ts';
+import { digestHashes, objectIdentifiers } from './object-identifiers.ts';
 
 /** @returns Undefined for anything but one ContentInfo with a SignedData of that version. */
 export const readSignedData = (cms: Uint8Array, version: 1 | 3 = 1) => {
@@ -118,4 +118,23 @@ export const onlyValue = (attributes: Element, type: string): Element | undefine
   const found = attributes.children.filter((attribute) => dotted(attribute.children[0]) === type);
   const values = found.length === 1 ? member(found[0], 1, tags.set)?.children : undefined;
   return values?.length === 1 ? values[0] : undefined;
+};
+
+const sameBytes = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
+  one !== undefined && Buffer.compare(one, other) === 0;
+
+/** Whether the signed attributes name this certificate: another could share its key (RFC 5035). */
+export const isNamedBy = (attributes: Element, { der }: Certificate): boolean => {
+  const [second] =
+    onlyValue(attributes, objectIdentifiers.signingCertificateV2)?.children[0]?.children ?? [];
+  if (second !== undefined) {
+    const [first, value] = second.children;
+    const hashName =
+      first?.tag === tags.octetString ? 'sha256' : digestHashes[dotted(first?.children[0]) ?? ''];
+    const digest = octets(first?.tag === tags.octetString ? first : value);
+    return hashName !== undefined && sameBytes(digest, hash(hashName, der, 'buffer'));
+  }
+  const [first] =
+    onlyValue(attributes, objectIdentifiers.signingCertificate)?.children[0]?.children ?? [];
+  return sameBytes(octets(first?.children[0]), hash('sha1', der, 'buffer'));
 };

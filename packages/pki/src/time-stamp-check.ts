@@ -9,6 +9,7 @@ import { type Certificate, checkPath, openCertificates } from './certificate-pat
 import { tags } from './der.ts';
 import { digestHashes, objectIdentifiers as id, signatureHashes } from './object-identifiers.ts';
 import {
+  isNamedBy,
   isOfSigner,
   isSignedBy,
   onlyValue,
@@ -21,20 +22,6 @@ const maxCertificates = 10;
 
 const equal = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
   one !== undefined && Buffer.compare(one, other) === 0;
-
-/** The certificate is the one that the token was signed for: another could share its key. */
-const isNamed = (attributes: Element, { der }: Certificate): boolean => {
-  const [second] = onlyValue(attributes, id.signingCertificateV2)?.children[0]?.children ?? [];
-  if (second !== undefined) {
-    const [first, value] = second.children;
-    const hashName =
-      first?.tag === tags.octetString ? 'sha256' : digestHashes[dotted(first?.children[0]) ?? ''];
-    const digest = octets(first?.tag === tags.octetString ? first : value);
-    return hashName !== undefined && equal(digest, hash(hashName, der, 'buffer'));
-  }
-  const [first] = onlyValue(attributes, id.signingCertificate)?.children[0]?.children ?? [];
-  return equal(octets(first?.children[0]), hash('sha1', der, 'buffer'));
-};
 
 const isOver = (imprint: Element | undefined, content: Uint8Array): boolean => {
   const hashName = digestHashes[dotted(imprint?.children[0]?.children[0]) ?? ''];
@@ -100,6 +87,6 @@ export const checkTimeStamp = (
   if (dotted(onlyValue(attributes, id.contentType)) !== id.timeStampInfo) return undefined;
   if (!equal(octets(onlyValue(attributes, id.messageDigest)), hash(digestHash, info, 'buffer')))
     return undefined;
-  if (!isNamed(attributes, authority)) return undefined;
+  if (!isNamedBy(attributes, authority)) return undefined;
   return isSignedBy(signer, signatureHash, authority) ? time : undefined;
 };

@@ -203,6 +203,38 @@ describe('the page of the phone', () => {
     });
   });
 
+  it('is set up by ear: each field and button has its name, and what is new is read out first', async () => {
+    await withContext(stage.browser, { locale: 'en-GB' }, async (context) => {
+      const page = await context.newPage();
+      const { link } = await stage.invite();
+      await page.goto(link);
+      await heading(page, 'Set up your phone');
+      const tree = (): Promise<string> => page.locator('main').ariaSnapshot();
+      for (const said of ['textbox "PIN"', 'textbox "PIN once more"', 'button "Set up with PIN"'])
+        expect(await tree()).toContain(said);
+      const described = page.getByLabel('PIN', { exact: true });
+      expect(await described.getAttribute('aria-describedby')).toBe('pin-hint');
+      await described.fill('123');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText('Enter 6 to 12 digits.').waitFor();
+      for (const label of ['PIN', 'PIN once more'])
+        await page.getByLabel(label, { exact: true }).fill(pin);
+      await page.keyboard.press('Enter');
+      const focused = 'document.activeElement.textContent';
+      for (const [title, next] of [
+        ['Write down your recovery code', 'I have written it down'],
+        ['Your phone is ready', undefined],
+      ] as const) {
+        await heading(page, title);
+        expect(await page.evaluate(focused)).toBe(title);
+        if (next === undefined) break;
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate(focused)).toBe(next);
+        await page.keyboard.press('Enter');
+      }
+    });
+  });
+
   it('can be read in the light and in the dark, fits 1280 and 390 px and gives axe no cause for complaint', async () => {
     const look = { viewport: { width: 390, height: 844 }, locale: 'de-CH' } as const;
     await withContext(stage.browser, { ...look, reducedMotion: 'reduce' }, async (context) => {
@@ -237,7 +269,7 @@ describe('the page of the phone', () => {
       // Otherwise nobody has looked at the dark colours.
       expect(backgrounds.size).toBe(2);
     });
-  });
+  }, 300_000);
 
   it('can be installed, and has a page for when there is no connection', async () => {
     await withContext(stage.browser, { locale: 'de-CH' }, async (context) => {
