@@ -200,7 +200,7 @@ const planText = (
     [
       [words[kind].found, String(found)],
       ...countFields('by AP', byAp),
-      ['', truncated ? `There are more: one order holds the newest ${maxCallbacks}.` : undefined],
+      ['', truncated ? `There are more: one order holds ${maxCallbacks}.` : undefined],
     ],
     context,
   );
