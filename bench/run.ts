@@ -50,6 +50,7 @@ const names = [
   'durability',
   'scale',
   'cms',
+  'documents',
   'par',
   'logins',
   'index',

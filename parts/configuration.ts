@@ -3,6 +3,7 @@ import type { PartConfiguration } from '../src/part/part.ts';
 import { callbackConfiguration } from './callbacks/configuration.ts';
 import { certificatesConfiguration } from './certificates/configuration.ts';
 import { cibaConfiguration } from './ciba/configuration.ts';
+import { documentConfiguration } from './documents/configuration.ts';
 import { gatewayConfiguration } from './gateway/configuration.ts';
 import { phoneConfiguration } from './phone/configuration.ts';
 import { pkcs11Configuration } from './pkcs11/configuration.ts';
@@ -18,4 +19,5 @@ export const partConfigurations: readonly PartConfiguration[] = [
   pkcs11Configuration,
   workflowConfiguration,
   processConfiguration,
+  documentConfiguration,
 ];

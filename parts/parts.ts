@@ -9,6 +9,7 @@ import { callbacks } from './callbacks/part.ts';
 import { certificates } from './certificates/part.ts';
 import { ciba } from './ciba/part.ts';
 import { demo } from './demo/part.ts';
+import { documents } from './documents/part.ts';
 import { gateway } from './gateway/part.ts';
 import { phone } from './phone/part.ts';
 import { pkcs11 } from './pkcs11/part.ts';
@@ -27,5 +28,6 @@ export const parts: readonly Part[] = linkParts([
   pkcs11,
   workflows,
   processes,
+  documents,
   rehearsal,
 ]);

@@ -3,6 +3,8 @@
  * docs/queue-contract.schema.json, docs/process-definition.schema.json and
  * docs/configuration.schema.json. With `--check` it compares.
  */
+
+import { documentsInDefinition } from '../parts/documents/signing/definition.ts';
 import { parts } from '../parts/parts.ts';
 import { definitionJsonSchema } from '../parts/processes/definition/definition.ts';
 import { configurationJsonSchema } from '../src/app/configuration/json-schema.ts';
@@ -26,7 +28,7 @@ writeOrCheck(
     { path: 'docs/queue-contract.schema.json', make: () => readableJson(queueContractSchema()) },
     {
       path: 'docs/process-definition.schema.json',
-      make: () => readableJson(definitionJsonSchema()),
+      make: () => readableJson(definitionJsonSchema(documentsInDefinition)),
     },
     {
       path: 'docs/configuration.schema.json',

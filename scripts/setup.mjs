@@ -162,6 +162,11 @@ export async function build() {
   const shownText = join('src', 'http', 'pages', 'shown-text', 'shown-text.js');
   cpSync(join(project, shownText), join(project, 'dist', shownText));
   // Packages may have been missing when this file was loaded.
+  if (existsSync(join(project, 'parts', 'documents'))) {
+    const { copyReaderFiles } = await import('./reader-files.mjs');
+    const target = join(project, 'dist', 'parts', 'documents', 'assets', 'pdfjs');
+    copyReaderFiles(join(project, 'node_modules', 'pdfjs-dist'), target);
+  }
   const { writeReferenceScript } = await import('./reference-script.mjs');
   writeReferenceScript(join(project, 'dist/src/http/documentation/reference.js.gz'));
   writeFileSync(fingerprintFile, fingerprint);

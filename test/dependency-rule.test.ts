@@ -22,7 +22,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     '@opentelemetry/api pino',
   ],
   'app/configuration': ['console/operators environment part parts protocol registry', 'zod'],
-  'app/package': ['pki processes protocol queue transactions workflows', ''],
+  'app/package': ['documents pki processes protocol queue transactions workflows', ''],
   backup: [
     'command-line console/operators engine environment part pki redis transactions/history',
     'ioredis zod',
@@ -58,7 +58,10 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   demo: ['http/pages part pki protocol registry relying-party', 'hono jose'],
-  documents: ['pki', ''],
+  documents: [
+    'certificates client command-line console engine http http/outgoing http/pages part pki processes protocol redis registry telemetry workflows',
+    'aws4fetch hono zod',
+  ],
   engine: ['', 'bullmq bullmq/dist ioredis xstate'],
   environment: ['', 'zod'],
   gateway: [
@@ -81,7 +84,7 @@ const table: Readonly<Record<string, readonly [rooms: string, packages: string]>
     'bullmq zod',
   ],
   parts: [
-    'backup callbacks certificates ciba demo gateway part phone pkcs11 processes rehearsal workflows',
+    'backup callbacks certificates ciba demo documents gateway part phone pkcs11 processes rehearsal workflows',
     '',
   ],
   phone: [
@@ -209,7 +212,7 @@ const cases = [
   ['parts/callbacks', '../../src/app/configuration/load.ts', '../../src/transactions/contract.ts'],
   ['parts/certificates', '../../src/app/core.ts', '../../packages/pki/src/cms.ts'],
   ['parts/ciba', '../phone/part.ts', '../../src/oauth/extension.ts'],
-  ['parts/documents', '../callbacks/part.ts', '../../packages/pki/src/detached.ts'],
+  ['parts/documents', '../../src/app/core.ts', '../../src/redis/connect.ts'],
   ['parts/gateway', '../callbacks/part.ts', '../../src/sscd/device.ts'],
   ['parts/phone', '../gateway/device.ts', '../../src/sscd/device.ts'],
   ['parts/pkcs11', '../../src/app/core.ts', '../../packages/pki/src/ports.ts'],

@@ -2,11 +2,13 @@
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
 import { listFields } from '../../src/command-line/screen.ts';
 import type { HostedWorkflows } from '../workflows/index.ts';
+import type { DefinitionAddition } from './addition.ts';
 import type { StepView } from './charts/process-report.ts';
-import { addEvidence } from './evidence/evidence.command.ts';
+import { createAddEvidence } from './evidence/evidence.command.ts';
 
-export const processCommands: PartCommands = {
-  add: { 'Sign:': [addEvidence] },
+/** @param addition Members of another part. */
+export const createProcessCommands = (addition?: DefinitionAddition): PartCommands => ({
+  add: { 'Sign:': [createAddEvidence(addition)] },
   examples: {
     'evidence verify': [
       'evidence.jws --service-root root.pem',
@@ -15,7 +17,7 @@ export const processCommands: PartCommands = {
     'workflow ls': ['--name process --status open'],
     'workflow cancel': ['aZ3_kQ9xLm2p-process--7 --reason "Wrong contract"'],
   },
-};
+});
 
 export const shownPeople: NonNullable<HostedWorkflows['shown']> = (detail) => {
   const { steps } = detail as { readonly steps?: readonly StepView[] };

@@ -11,7 +11,14 @@ import {
   type SignResult,
   workflowDataSchema,
 } from '../workflows/index.ts';
-import { processMachine, processVersion } from './charts/process.machine.ts';
+import { type DefinitionAddition, isEmpty, type Members, membersOf } from './addition.ts';
+import {
+  type Finishing,
+  type Prepared,
+  processMachine,
+  processVersion,
+  type Unprepared,
+} from './charts/process.machine.ts';
 import { type ProcessNotice, processEventSchema, type Tell } from './charts/process-actions.ts';
 import type { ProcessContext } from './charts/process-progress.ts';
 import {
@@ -21,7 +28,12 @@ import {
   reasonOfProcess,
 } from './charts/process-report.ts';
 import { signerMachine } from './charts/signer.machine.ts';
-import { type SignerNotice, signerEventSchema } from './charts/signer-contract.ts';
+import {
+  type Completed,
+  type Completion,
+  type SignerNotice,
+  signerEventSchema,
+} from './charts/signer-contract.ts';
 import { checkDefinition, checkNumbers } from './definition/check-definition.ts';
 import type { ProcessDefinition } from './definition/definition.ts';
 import { planOf } from './definition/plan.ts';
@@ -56,8 +68,12 @@ const effectFrom = ({ id, address, instance }: EffectInHand): EffectOf => ({
   address,
 });
 
-const usable = (input: unknown, now: number): ProcessDefinition => {
-  const checked = checkDefinition(input, { now, isKnown: () => true });
+const usable = (
+  input: unknown,
+  now: number,
+  addition: DefinitionAddition | undefined,
+): ProcessDefinition => {
+  const checked = checkDefinition(input, { now, isKnown: () => true, addition });
   if (checked.ok) return checked.definition;
   throw new InputError(checked.problem);
 };
@@ -67,14 +83,22 @@ const usable = (input: unknown, now: number): ProcessDefinition => {
  * API asks before (checkNumbers), and so does the worker before the first turn.
  *
  * @param options.effects Undefined in programs that run no turns.
+ * @param options.addition Members of another part, and `check` by what it keeps (addition.ts).
  */
 export const createProcessWorkflow = ({
   effects,
+  addition,
+  check,
 }: {
   readonly effects?: ProcessEffects | undefined;
+  readonly addition?: DefinitionAddition | undefined;
+  readonly check?: ((apId: string, members: Members) => Promise<string | undefined>) | undefined;
 } = {}): ServiceWorkflow => {
   const signer = signerMachine.provide({
-    actors: { sign: providedActivity<SignAsk, SignResult>(processActivities.sign) },
+    actors: {
+      sign: providedActivity<SignAsk, SignResult>(processActivities.sign),
+      complete: providedActivity<Completion, Completed>(processActivities.complete),
+    },
     actions: {
       notify: effect((notice: SignerNotice, given) => effects?.notify(notice, effectFrom(given))),
     },
@@ -83,7 +107,12 @@ export const createProcessWorkflow = ({
     name: processName,
     version: processVersion,
     chart: processMachine.provide({
-      actors: { signer, attest: providedActivity<ProcessReport, string>(processActivities.attest) },
+      actors: {
+        signer,
+        attest: providedActivity<ProcessReport, string>(processActivities.attest),
+        prepare: providedActivity<Unprepared, Prepared>(processActivities.prepare),
+        finish: providedActivity<Finishing, Members>(processActivities.finish),
+      },
       actions: {
         notifyProcess: effect((notice: ProcessNotice, given) =>
           effects?.notifyProcess(notice, effectFrom(given)),
@@ -94,7 +123,7 @@ export const createProcessWorkflow = ({
     // The definition is checked once, when the instance begins: deadlines pass, numbers change.
     input: { parse: (data): ProcessData => workflowDataSchema.parse(data) as ProcessData },
     begin: ({ apId, input }: ProcessData, { id, at, addedAt }) =>
-      planOf(usable(input, addedAt), { apId, id }, at),
+      planOf(usable(input, addedAt, addition), { apId, id }, at, addition),
     events: processEventSchema,
     childEvents: { signer: signerEventSchema },
     publish: publishProcess,
@@ -103,7 +132,12 @@ export const createProcessWorkflow = ({
   });
   return {
     ...workflow,
-    checkInput: checkNumbers,
+    checkInput: async (input, about) => {
+      const problem = await checkNumbers(input, { ...about, addition });
+      const members = addition && membersOf(addition, 'definition', Object(input));
+      if (problem !== undefined || members === undefined || isEmpty(members)) return problem;
+      return check?.(about.apId, members);
+    },
     // A process that has failed rests in a state: the evidence of any is in its context.
     outputOf: (context) => outputOfProcess(context as ProcessContext),
     tellsEnd: true,

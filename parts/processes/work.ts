@@ -1,5 +1,7 @@
 /** Processes and the mails to their signers, in a process with workers. */
 import type { HostedWork, HostedWorkRooms, ServiceWorkflow } from '../workflows/index.ts';
+import type { ProcessAddition } from './addition.ts';
+import { createAdditionActivities } from './addition-activities.ts';
 import type { ProcessShapes } from './configuration.ts';
 import { createAttestActivity } from './evidence/attest-activity.ts';
 import { createEvidenceMaker } from './evidence/create-evidence.ts';
@@ -13,6 +15,7 @@ import { createMailLog, createSignerMails } from './tasks/signer-mail.ts';
 /** @throws SettingFileError for mail files that are not usable. */
 export const openProcessWork = async (
   rooms: HostedWorkRooms<ProcessShapes>,
+  addition?: ProcessAddition,
 ): Promise<HostedWork> => {
   const { settings, engine, mailer, now } = rooms;
   const templates = settings.mail?.templates;
@@ -38,7 +41,11 @@ export const openProcessWork = async (
       await notices.notify(notice, effect);
     },
   };
-  const stock: ServiceWorkflow = createProcessWorkflow({ effects });
+  const stock: ServiceWorkflow = createProcessWorkflow({
+    effects,
+    addition: addition?.definition,
+    check: await addition?.openCheck?.(rooms),
+  });
   const createEvidence = createEvidenceMaker({
     issuer: settings.publicUrl ?? 'urn:paraph',
     custody: rooms.custody,
@@ -50,6 +57,9 @@ export const openProcessWork = async (
   });
   return {
     workflows: [stock, ...(mails === undefined ? [] : [mails.workflow])],
-    activities: { [processActivities.attest]: createAttestActivity(createEvidence) },
+    activities: {
+      [processActivities.attest]: createAttestActivity(createEvidence),
+      ...createAdditionActivities(addition?.definition, await addition?.openWork(rooms)),
+    },
   };
 };

@@ -13,7 +13,7 @@ import type { Field } from '../../src/command-line/screen.ts';
 import type { ConsoleEnvironment, ConsoleSession } from '../../src/console/deps.ts';
 import type { Html } from '../../src/console/pages/markup.ts';
 import type { ConsolePart } from '../../src/console/part.ts';
-import type { ApiRooms, PartShapes, WorkRooms } from '../../src/part/rooms.ts';
+import type { ApiRooms, OperatorRooms, PartShapes, WorkRooms } from '../../src/part/rooms.ts';
 import type { SubscriberRegistry } from '../../src/registry/subscriber.ts';
 import type { Child, WorkflowEvent } from './console/workflow-detail.ts';
 import type { WorkflowOrders } from './console/workflow-orders.ts';
@@ -26,12 +26,13 @@ export interface ServiceWorkflow extends Workflow {
    * Checks the input of a new instance by what lies in Redis: before it is started over HTTP, and
    * before the first turn of one that another program has added.
    *
+   * @param about.apId Whose instance it is.
    * @param about.now Milliseconds since the epoch: when it was added.
    * @returns What is wrong; undefined also for an input that is not usable for another reason.
    */
   readonly checkInput?: (
     input: unknown,
-    about: { readonly now: number } & Pick<SubscriberRegistry, 'find'>,
+    about: { readonly apId: string; readonly now: number } & Pick<SubscriberRegistry, 'find'>,
   ) => Promise<string | undefined>;
   /** What an instance that was not stopped has come to. Default: the output of its chart. */
   readonly outputOf?: (context: unknown) => unknown;
@@ -75,6 +76,12 @@ export type Present = (
 export type LoadedCharts =
   | { readonly ok: true; readonly value: readonly Workflow[] }
   | { readonly ok: false; readonly problems: readonly string[] };
+
+/** In any process that has the instances. */
+export type HostedRooms<Shapes extends PartShapes = PartShapes> = Pick<
+  ApiRooms<Shapes>,
+  'settings' | 'redis' | 'prefix' | 'now'
+>;
 
 /** In a process with workers. */
 export interface HostedWorkRooms<Shapes extends PartShapes = PartShapes> extends WorkRooms<Shapes> {
@@ -124,7 +131,7 @@ export interface HostedConsole extends Pick<ConsolePart, 'notices' | 'actions' |
     instance: Instance,
     children: readonly Child[],
     isSeen: boolean,
-  ): HostedDetail | undefined;
+  ): Promise<HostedDetail | undefined>;
   /** MSSP_TransIDs that an instance has kept. */
   keptBy(instance: Instance): readonly string[];
 }
@@ -151,11 +158,11 @@ export interface HostedWorkflows<Shapes extends PartShapes = PartShapes> {
   readonly signs?: string;
   readonly words?: HostedWords;
   /** Those that applications start, for programs that run no turns. */
-  open?(): Promise<readonly ServiceWorkflow[]>;
+  open?(rooms: HostedRooms<Shapes>): Promise<readonly ServiceWorkflow[]>;
   /** How HTTP shows their instances, by the name of the workflow. */
   openPresent?(rooms: ApiRooms<Shapes>): Promise<Readonly<Record<string, Present>>>;
   openWork?(rooms: HostedWorkRooms<Shapes>): Promise<HostedWork>;
-  openConsole?(): Promise<HostedConsole>;
+  openConsole?(rooms: OperatorRooms<Shapes>): Promise<HostedConsole>;
   /**
    * Lines of `paraph workflow show`, in place of the published context.
    *

@@ -22,6 +22,7 @@ export type {
   HostedConsole,
   HostedDetail,
   HostedPage,
+  HostedRooms,
   HostedWords,
   HostedWork,
   HostedWorkflows,

@@ -4,7 +4,13 @@ import type { PartSettings } from '../../src/part/rooms.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { loadCharts } from './charts/load.ts';
 import type { WorkflowShapes } from './configuration.ts';
-import { type HostedWorkflows, hiddenIn, type LoadedCharts, namesIn } from './hosted.ts';
+import {
+  type HostedRooms,
+  type HostedWorkflows,
+  hiddenIn,
+  type LoadedCharts,
+  namesIn,
+} from './hosted.ts';
 import { asServiceWorkflow, createWorkflows, type Workflows } from './instances/workflows.ts';
 
 /**
@@ -60,27 +66,24 @@ export const usable = (charts: LoadedCharts): readonly Workflow[] => {
 
 /** The instances of what parts bring, and of `charts`. */
 export const workflowsIn = async (
-  {
-    shards,
-    retention,
-    now,
-  }: {
+  rooms: HostedRooms & {
     readonly shards: readonly Shard[];
     readonly retention: { readonly signedMs: number; readonly failedMs: number };
-    readonly now: () => number;
   },
   hosted: readonly HostedWorkflows[],
   charts: readonly Workflow[],
   limits: Pick<Parameters<typeof createWorkflows>[0], 'maxOpen' | 'find'> = {},
-): Promise<Workflows> =>
-  createWorkflows({
+): Promise<Workflows> => {
+  const { shards, retention, now } = rooms;
+  return createWorkflows({
     ...limits,
     shards,
     now,
     workflows: [
-      ...(await Promise.all(hosted.map((each) => each.open?.() ?? []))).flat(),
+      ...(await Promise.all(hosted.map((each) => each.open?.(rooms) ?? []))).flat(),
       ...charts,
     ],
     isHidden: hiddenIn(hosted),
     retention: { doneMs: retention.signedMs, failedMs: retention.failedMs },
   });
+};

@@ -62,12 +62,18 @@ export interface InputRules {
    * @returns What is wrong; undefined also for the input of any other workflow.
    */
   problemIn(name: string, input: unknown, now: number): string | undefined;
+  /** What it brings to the rules of another part. */
+  readonly brings?: unknown;
+  /** @returns These rules with what others bring. */
+  receive?(brought: readonly unknown[]): InputRules;
 }
 
 export const createCheckedQueue = (
   options: WorkflowQueueOptions,
-  rules: readonly InputRules[],
+  given: readonly InputRules[],
 ): WorkflowQueue => {
+  const brought = given.flatMap(({ brings }) => brings ?? []);
+  const rules = given.map((each) => each.receive?.(brought) ?? each);
   const { prefix = 'paraph', shards: count = 1, apId, onError = () => undefined } = options;
   if (!Number.isInteger(count) || count < 1 || count > maxShards)
     throw new TypeError(`shards must be a whole number from 1 to ${maxShards}`);

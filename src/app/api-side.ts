@@ -201,6 +201,9 @@ const openApiSideWith = async (core: Core, listensAt: () => string, { add, close
     await Promise.all(ofParts.map((part) => part.endWaiting?.()));
   };
   add(endParts);
+  add(async () => {
+    await Promise.all(ofParts.map((part) => part.close?.()));
+  });
   for (const part of core.parts) {
     const opened = await part.openApi?.(rooms);
     if (opened !== undefined) ofParts.push(opened);
@@ -240,6 +243,7 @@ const openApiSideWith = async (core: Core, listensAt: () => string, { add, close
       memoryCheck(core.memory),
       clockCheck(core.clock, toleratedOffsetMs),
       ...core.keyPlace.checks,
+      ...ofParts.flatMap(({ checks = [] }) => checks),
       eventsCheck(() => endings.every((each) => each.isConnected())),
       keysCheck(() => Promise.all(oauth.tenants.all.map((tenant) => tenant.provider()))),
       backlogCheck(backlog, maxBacklogInAll),

@@ -117,6 +117,8 @@ const openConsoleWith = async (
     configured: core.configured,
     log,
     directory: core.directory,
+    dataDirectory: core.dataDirectory,
+    variables: core.variables,
     warn: (sentence) => core.logger.warn(sentence),
     now,
     onError,

@@ -62,6 +62,8 @@ export interface CoreOptions {
   readonly onError: (error: Error) => void;
   /** The directory of the configuration file; without it, files beside that file are not read. */
   readonly directory?: string | undefined;
+  /** PARAPH_DATA; without it, parts keep nothing on this machine. */
+  readonly dataDirectory?: string | undefined;
   /** The parts of the product (parts/parts.ts). */
   readonly parts: readonly Part[];
   /** Whether metrics include CPU, memory and event-loop lag: enable it once in a process. */

@@ -276,6 +276,7 @@ export const launch = async (
         redisUrl: redis.url,
         masterKey,
         variables: environment.variables,
+        dataDirectory: environment.dataDirectory,
         now,
         logger,
         onError: trouble,

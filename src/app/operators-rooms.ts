@@ -44,6 +44,8 @@ export const openOperatorsRooms = async (options: {
   readonly configured: ConfiguredSubscribers;
   readonly log: AuditLog;
   readonly directory?: string | undefined;
+  readonly dataDirectory?: string | undefined;
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly warn: (sentence: string) => void;
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -61,6 +63,8 @@ export const openOperatorsRooms = async (options: {
     shards,
     retention,
     directory: options.directory,
+    dataDirectory: options.dataDirectory,
+    variables: options.variables ?? {},
     audit,
     configured: options.configured,
     answer: createAnswer(shards, { protocol, now }),

@@ -65,11 +65,21 @@ export const prepareParts = async (core: Core): Promise<void> => {
   }
 };
 
-const common = ({ configuration, retention, directory, now, onError }: Core) => ({
+const common = ({
+  configuration,
+  retention,
+  directory,
+  dataDirectory,
+  variables = {},
+  now,
+  onError,
+}: Core) => ({
   settings: settingsOf(configuration),
   prefix: configuration.queue.prefix,
   retention,
   directory,
+  dataDirectory,
+  variables,
   now,
   onError,
 });
@@ -134,6 +144,7 @@ export const apiRooms = (
     configured: core.configured,
     limiter: core.limiterOver(redis),
     nameOf: namesOf(core),
+    registry: core.telemetry.registry,
     hostNow,
   };
 };

@@ -65,7 +65,7 @@ export const openSession = async (
   files = false,
 ) => {
   const { now } = context;
-  const { configurationPath = '.' } = environmentIn(context);
+  const { configurationPath = '.', dataDirectory, variables } = environmentIn(context);
   // The next command on the connection fails with the same error.
   const onError = (): void => undefined;
   const shards = openShards({ redis, ...configuration.queue, queues: queuesOf(parts), onError });
@@ -78,6 +78,8 @@ export const openSession = async (
     protocol,
     configured: createSubscriberRegistry(configuration),
     directory: files ? dirname(resolve(configurationPath)) : undefined,
+    dataDirectory,
+    variables,
     warn: (sentence) => void context.stderr.write(`paraph: ${sentence}\n`),
     now,
     onError,

@@ -21,6 +21,8 @@ export interface Connection {
   readonly client: Calls;
   /** The URL without secrets. */
   readonly url: string;
+  /** HTTP Basic with AP_ID and AP_PWD, for addresses beside the signature interface. */
+  readonly authorization: string;
   /** The command that shows how a transaction ends, with the same options. */
   resume(msspTransId: string, oneTimePassword: boolean): string;
 }
@@ -83,9 +85,10 @@ export const serviceUrl = (
 export const connect = (context: CliContext, flags: ConnectionFlags): Connection => {
   const apPassword = readPassword(context, flags.apPasswordEnv);
   const url = serviceUrl(context, flags.url, apPassword && 'AP_PWD');
+  const apId = flags.apId ?? variable(context, 'PARAPH_AP_ID') ?? defaultApId;
   const client = createCalls({
     url,
-    apId: flags.apId ?? variable(context, 'PARAPH_AP_ID') ?? defaultApId,
+    apId,
     apPassword,
     fetch: context.fetch,
     now: context.now,
@@ -99,6 +102,7 @@ export const connect = (context: CliContext, flags: ConnectionFlags): Connection
   return {
     client,
     url,
+    authorization: `Basic ${btoa(`${encodeURIComponent(apId)}:${encodeURIComponent(apPassword ?? '')}`)}`,
     resume: (msspTransId, oneTimePassword) =>
       [
         'paraph status',

@@ -83,6 +83,9 @@ type Work = (apId: string, body: unknown) => Promise<Answered>;
 
 export const readNothing = async (): Promise<JsonRead> => ({ value: undefined });
 
+/** For a body that the work reads itself, after the application is proved and beyond its place. */
+export const readLater = async (): Promise<JsonRead> => ({ value: undefined });
+
 export const createApplicationRoute = (options: ApplicationRouteOptions) => {
   const { providers, admission, evidenceOf, limits, now, log } = options;
 
@@ -151,6 +154,8 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
     const body = await read(c);
     const caller = await authorize(c, operation, credentials);
     if (!('place' in caller)) return caller;
+    // It takes as long as the body does, under limits of its own.
+    if (read === readLater) caller.place.stepAside();
     try {
       return 'value' in body ? await work(credentials.apId, body.value) : body;
     } finally {
@@ -160,7 +165,7 @@ export const createApplicationRoute = (options: ApplicationRouteOptions) => {
 
   /**
    * @param path The path for the log, without ids and names: a caller may send anything as these.
-   * @param read Reads the body: `readJson`, or `readNothing`.
+   * @param read Reads the body: `readJson`, `readNothing`, or `readLater`.
    */
   const serve = async (
     c: RouteContext,

@@ -22,6 +22,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { certificateIn, privateKeyIn, UnnamedCurveError } from '../../packages/pki/src/pem.ts';
 import { fault } from '../../packages/protocol/src/fault.ts';
 import { readSettingFile, SettingFileError } from '../environment/setting-file.ts';
+import { isLongRequest } from './long-requests.ts';
 import { answerType, faultResponse, presentFault } from './present.ts';
 import { type RefuseRequest, refusalPauseMs } from './refusal.ts';
 import { endUnreadAnswers } from './unread-answers.ts';
@@ -119,6 +120,7 @@ const refuseRequest = (error: unknown): Response =>
 const refuseConnection = (error: Error, socket: Duplex): void => {
   if (!socket.writable) return;
   const late = 'code' in error && error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  if (late && isLongRequest(socket)) return;
   const body = JSON.stringify(
     presentFault(
       fault(101, late ? 'The request did not arrive in time' : 'The request is not valid HTTP'),

@@ -34,10 +34,13 @@ export interface ApiPart {
   readonly entrance?: Entrance;
   /** Lets devices begin the logins of browsers: of one part at most. */
   readonly deviceStart?: DeviceStart;
+  /** What this process needs of it to work, for `/readyz`. */
+  readonly checks?: readonly HealthCheck[];
   /** Lines for the person who starts a service of their own. They may hold a link to log in. */
   greet?(): Promise<readonly string[]>;
   /** Answers callers who wait, because the process stops. Safe to call again. */
   endWaiting?(): Promise<void>;
+  close?(): Promise<void>;
 }
 
 export interface Running {

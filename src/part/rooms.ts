@@ -95,6 +95,10 @@ interface PartRooms<Shapes extends PartShapes> {
   readonly retention: { readonly signedMs: number; readonly failedMs: number };
   /** The directory of the configuration file; undefined for a command that reads no other files. */
   readonly directory: string | undefined;
+  /** The directory of what is kept on this machine (PARAPH_DATA). It may not exist yet. */
+  readonly dataDirectory: string | undefined;
+  /** Environment variables of parts, by name. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
   /** The clock of Redis. */
   readonly now: () => number;
   readonly onError: (error: Error) => void;
@@ -185,6 +189,7 @@ export interface ApiRooms<Shapes extends PartShapes = PartShapes>
   readonly applications: ApplicationRouteOptions;
   /** Undefined for a transaction of another application. */
   readonly findOwn: (apId: string, msspTransId: string) => Promise<TransactionView | undefined>;
+  readonly registry: Registry;
   readonly subscribers: SubscriberRegistry;
   /** The subscribers of the configuration and the sandbox alone. */
   readonly configured: ConfiguredSubscribers;

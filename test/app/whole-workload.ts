@@ -7,8 +7,13 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect } from 'vitest';
 import { startReceiver } from '../../parts/callbacks/test/stage.ts';
 import { createCibaClient } from '../../parts/ciba/test/ciba-client.ts';
+import type { DocumentShapes } from '../../parts/documents/configuration.ts';
+import { openDocuments } from '../../parts/documents/open.ts';
+import { makePdf } from '../../parts/documents/test/stage.ts';
 import { createSignatureQueue } from '../../src/app/package/queue.ts';
+import { settingsOf } from '../../src/app/part-rooms.ts';
 import { createSubjects } from '../../src/console/login/subjects.ts';
+import type { PartSettings } from '../../src/part/rooms.ts';
 import { createHistory } from '../../src/transactions/history/history.ts';
 import { admin, logInAs, startStage, tokenOf } from '../console/operators/stage.ts';
 import { createBrowser } from '../oauth/browser-client.ts';
@@ -217,6 +222,32 @@ const drive = async (
   await soon(async () => expect(await standingOf('p-2')).toBe('failed'));
   expect((await workflow('DELETE', 'process/p-3')).status).toBe(202);
   await soon(async () => expect(await standingOf('p-3')).toBe('cancelled'));
+
+  // A document that a process uses and somebody opens, and one that is deleted.
+  const pdf = async (method: string, path: string): Promise<Json> => {
+    const answered = await product.api.fetch(
+      new Request(`http://test/documents${path}`, {
+        method,
+        headers: { authorization: basic(shop), 'content-type': 'application/pdf' },
+        ...(method === 'POST' && { body: makePdf('A lease') }),
+      }),
+    );
+    expect(answered.status).toBeLessThan(300);
+    return answered.json();
+  };
+  const { documents } = await openDocuments({
+    settings: settingsOf(product.configuration) as PartSettings<DocumentShapes>,
+    redis: product.core.commands,
+    prefix,
+    serviceKey: product.core.serviceKey,
+    dataDirectory: product.core.dataDirectory,
+    variables: {},
+    now: product.core.now,
+  });
+  const [lease, draft] = [await pdf('POST', ''), await pdf('POST', '')];
+  await documents.use(lease.id, 'p-1', Date.now() + 60_000);
+  await documents.noteOpened(lease.id, 'A');
+  await pdf('DELETE', `/${draft.id}`);
 
   // By people who are silent: cancelled by an operator, then replayed, one alone and the others in
   // bulk, and cancelled again.

@@ -107,6 +107,7 @@ beforeAll(async () => {
   installPackages(join(directory, 'node_modules'));
   const examples = folderOf('examples/workflows/README.md');
   cpSync(join(root, 'examples/workflows'), examples, { recursive: true });
+  cpSync(join(root, 'examples/documents'), folderOf('docs/documents.md'), { recursive: true });
   const { workflows: named, ...others } = JSON.parse(
     readFileSync(join(examples, 'paraph.json'), 'utf8'),
   ) as {

@@ -16,6 +16,7 @@ import { refusedChecks } from './checks/refused.ts';
 import { turnChecks } from './checks/turns.ts';
 import type { Evidence, Violation } from './evidence.ts';
 import { bulkChecks } from './loads/bulks.ts';
+import { documentChecks } from './loads/documents.ts';
 import { loginChecks } from './loads/logins.ts';
 import { mailChecks } from './loads/mails.ts';
 import { chartChecks } from './loads/own-charts.ts';
@@ -34,6 +35,7 @@ const checks = [
   ...mailChecks,
   ...loginChecks,
   ...chartChecks,
+  ...documentChecks,
 ];
 
 export const judge = (evidence: Evidence): readonly Violation[] =>

@@ -6,6 +6,7 @@ import type { PhoneNote } from './browser-phones.ts';
 import type { Delivery, Mark, Message } from './gateway.ts';
 import type { Entry, Told } from './journal.ts';
 import type { BulkRun } from './loads/bulks.ts';
+import type { DocumentRun } from './loads/documents.ts';
 import type { LoginRun } from './loads/logins.ts';
 import type { ArrivedMail, MailRun, RefusedMail } from './loads/mails.ts';
 import type { ChartRun } from './loads/own-charts.ts';
@@ -76,6 +77,7 @@ export interface Evidence {
       readonly refused: readonly RefusedMail[];
     };
     readonly logins: readonly LoginRun[];
+    readonly documents: readonly DocumentRun[];
     readonly charts: {
       readonly runs: readonly ChartRun[];
       readonly marks: readonly Mark[];

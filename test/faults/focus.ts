@@ -172,6 +172,11 @@ export const focuses = {
   ),
   /** Workers die while mails are sent, and the mail server refuses some. */
   mails: onlyLoad('mails', 30_000, deaths.slice(0, 2)),
+  /** APIs and workers die while documents are uploaded, signed and downloaded. */
+  documents: onlyLoad('documents', 40_000, [
+    ...deaths,
+    ...again(3, 8000, { kind: 'kill-api', target: 0, forMs: 500, amount: 0 }),
+  ]),
   /** APIs and workers die while people log in. */
   logins: onlyLoad('logins', 30_000, [
     ...deaths,

@@ -45,6 +45,8 @@ const people = {
   slowVisitor: range(41_798_400_000, 20),
   /** Get mails, and sign at once. */
   reader: range(41_798_500_000, 10_000),
+  /** Sign documents at once. */
+  drafter: range(41_798_600_000, 10_000),
 } as const;
 
 export type Person = keyof typeof people;
@@ -81,6 +83,8 @@ export const crowdId = 'http://crowd.test';
 export const processesId = 'http://processes.test';
 /** The one whose signers get mails. */
 export const mailsId = 'http://mails.test';
+/** The one whose people sign documents. */
+export const documentsId = 'http://documents.test';
 /** The one that runs charts of its own. */
 export const chartsId = 'http://charts.test';
 /** Under this address browsers know the service; a balancer takes them to any API. */
@@ -165,6 +169,7 @@ export const configurationFor = ({
     { id: crowdId },
     { id: processesId, callback: { url: callbackUrl } },
     { id: mailsId },
+    { id: documentsId },
     { id: chartsId, callback: { url: callbackUrl } },
   ],
   queue: { shards: 2, prefix: 'faults' },
@@ -193,5 +198,6 @@ export const configurationFor = ({
     subscriber('visitor', { sim: { device: { kind: 'robot' } } }),
     subscriber('slowVisitor', { sim: { device: { kind: 'robot', thinkSeconds: 1 } } }),
     subscriber('reader', { sim: { device: { kind: 'robot' } } }),
+    subscriber('drafter', { sim: { device: { kind: 'robot' } } }),
   ],
 });

@@ -86,6 +86,12 @@ export interface LoadSummary {
    * Charts that completed; effects and activities; those that came again after they had been taken.
    */
   readonly charts: { readonly completed: number; readonly marks: number; readonly again: number };
+  /** Processes that completed; signatures in their PDFs; downloads that were verified. */
+  readonly documents?: {
+    readonly completed: number;
+    readonly signatures: number;
+    readonly downloads: number;
+  };
 }
 
 export interface Summary {
@@ -138,7 +144,9 @@ const summariseProcesses = (evidence: Evidence): ProcessSummary => {
   };
 };
 
-const summariseLoads = ({ loads: { bulks, mails, logins, charts } }: Evidence): LoadSummary => {
+const summariseLoads = ({
+  loads: { bulks, mails, logins, charts, documents },
+}: Evidence): LoadSummary => {
   const isDone = ({ report }: (typeof bulks)[number]): boolean => report?.state === 'done';
   const itemsOf = (kind: 'replay' | 'cancel'): number =>
     bulks
@@ -170,6 +178,16 @@ const summariseLoads = ({ loads: { bulks, mails, logins, charts } }: Evidence): 
         .length,
       marks: new Set(charts.marks.map(({ key }) => key)).size,
       again: repeatedMarks(charts.marks),
+    },
+    documents: {
+      completed: documents.filter(({ looks }) => looks.at(-1)?.body?.status === 'completed').length,
+      signatures: documents.reduce(
+        (sum, { downloads }) => sum + (downloads.at(-1)?.transactions?.length ?? 0),
+        0,
+      ),
+      downloads: documents
+        .flatMap(({ downloads }) => downloads)
+        .filter(({ status }) => status === 200).length,
     },
   };
 };
@@ -210,11 +228,22 @@ const columns = (counts: Readonly<Record<string, number>>): string =>
     .join('\n');
 
 /** One line for each kind. */
-export const describeLoads = ({ bulks, mails, logins, charts }: LoadSummary): readonly string[] => [
+export const describeLoads = ({
+  bulks,
+  mails,
+  logins,
+  charts,
+  documents,
+}: LoadSummary): readonly string[] => [
   `Bulks: ${bulks.done} done, with ${bulks.replays} replays and ${bulks.cancels} cancels.`,
   `Mails: ${mails.sent} sent, ${mails.again} of them again, ${mails.refused} refused at first; ${mails.signed} links led to a signature.`,
   `Logins: ${logins.withTokens} of ${logins.begun} got tokens; a step was repeated ${logins.troubles} times.`,
   `Own charts: ${charts.completed} completed, with ${charts.marks} effects and activities, ${charts.again} of them again.`,
+  ...(documents === undefined
+    ? []
+    : [
+        `Documents: ${documents.completed} processes completed, with ${documents.signatures} signatures in their PDFs; ${documents.downloads} downloads verified.`,
+      ]),
 ];
 
 export const printSummary = (summary: Summary): string =>

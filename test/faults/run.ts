@@ -3,7 +3,7 @@
  * promises afterwards.
  *
  *   npm run faults -- [--small] [--seed N] [--duration 5m] [--only kill-worker,cut-api] [--shrink TRIES]
- *   npm run faults -- --focus fence | recheck | silence | turns | heal | callbacks | processes | bulks | mails | logins | charts   one weakness, in seconds
+ *   npm run faults -- --focus fence | recheck | silence | turns | heal | callbacks | processes | bulks | mails | logins | charts | documents   one weakness, in seconds
  *   npm run faults -- --focus upgrade [--from COMMIT]      the last release and this one side by side, there and back
  *   npm run faults -- --mutant no-fence | no-recheck | no-silence | no-not-after | no-turns | slow-turns | early-acceptance | position-first | no-order | no-timers | begun-forgotten | mails-once | codes-again   the same on a build that was broken on purpose: must fail
  *   npm run faults -- --cluster [--small]              masters of a Redis Cluster die and replicas take over

@@ -39,6 +39,8 @@ const named: Readonly<Record<string, RegExp>> = {
   // Not `/pki/root.pem`, nor fault 422 about a certificate, which are of the core.
   certificates: /\/pki\/(?!root\.pem)|timeStampAuthority|"pki"|^\s+certificates\s/,
   ciba: /ciba|backchannel|notification-endpoint/i,
+  // Not the documents of this project.
+  documents: /[/]documents\b|paraph_document|"documents"|sign-pdf|\bPDFs?\b/,
   // Evidence with signatures of such a service is verified without it, too.
   gateway: /gateways|behind a gateway(?!, for its signatures)|"const": ?"gateway"/,
   // People have phones without it, too.
@@ -80,7 +82,10 @@ const copyOriginal = (): void => {
 };
 
 /** Files in other places that are of one part, and what they export. */
-const alsoOf: Readonly<Record<string, string>> = { workflows: 'src/app/package/workflow-queue' };
+const alsoOf: Readonly<Record<string, string>> = {
+  processes: 'src/app/package/verify-evidence',
+  workflows: 'src/app/package/workflow-queue',
+};
 
 /** What goes with a part: itself, and the parts that need it. */
 const goneWith = (part: string): readonly string[] => [

@@ -4,6 +4,9 @@
  * configuration, as an operator would.
  */
 import { hash, randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Workflow } from '../../packages/engine/src/define.ts';
 import { parts as partsOfProduct } from '../../parts/parts.ts';
 import { createProcessWorkflow } from '../../parts/processes/stock-process.ts';
@@ -89,6 +92,8 @@ export interface TestProductOptions {
   readonly processMetrics?: boolean;
   /** Environment variables of parts. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Default: one of its own, which goes with the product. */
+  readonly dataDirectory?: string;
   /** Default: those of the product. */
   readonly parts?: readonly Part[];
   /** Of the webhook for text messages; otherwise as in production. */
@@ -143,6 +148,7 @@ export const startTestProduct = async (
     operations = false,
     processMetrics = false,
     variables = {},
+    dataDirectory,
     parts: given = partsOfProduct,
     textTimeoutMs,
     charts = [],
@@ -165,6 +171,8 @@ export const startTestProduct = async (
   const parts = linkParts(
     given.map((part) => (part.name === 'workflows' ? createWorkflowPart(charts) : part)),
   );
+  // Made when something is kept there.
+  const ownDirectory = join(tmpdir(), `paraph-${randomUUID()}`);
   const core = await openCore({
     configuration,
     redisUrl: redisUrl ?? redis.url,
@@ -175,6 +183,7 @@ export const startTestProduct = async (
     onError: createEventLog(logger, Date.now).trouble,
     processMetrics,
     variables,
+    dataDirectory: dataDirectory ?? ownDirectory,
     parts: [...parts, testKeys],
   });
   await core.keyPlace.open();
@@ -282,6 +291,7 @@ export const startTestProduct = async (
       await workerSide?.close();
       if (ownShards !== undefined) await closeShards(ownShards);
       await core.close();
+      rmSync(ownDirectory, { recursive: true, force: true });
     },
   };
 };

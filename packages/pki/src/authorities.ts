@@ -29,13 +29,14 @@ export const renewedBeforeMs = 30 * dayMs;
 const backdatedMs = 3_600_000;
 
 export type AuthorityKind = 'root' | 'issuing';
-export type ServiceKind = 'evidence' | 'time-stamps';
+export type ServiceKind = 'evidence' | 'seals' | 'time-stamps';
 
 /** The milliseconds that an authority must still be valid for when it issues. */
 const neededMs: Readonly<Record<AuthorityKind | ServiceKind, number>> = {
   root: lifetimes.issuing * yearMs + renewedBeforeMs,
   issuing: lifetimes.user * yearMs + renewedBeforeMs,
   evidence: renewedBeforeMs,
+  seals: renewedBeforeMs,
   'time-stamps': lifetimes.user * yearMs + renewedBeforeMs,
 };
 
@@ -50,7 +51,7 @@ type Versions = readonly [StoredAuthority, ...StoredAuthority[]];
 const baseOf = (kind: AuthorityKind | ServiceKind): string =>
   kind === 'root' || kind === 'issuing' ? `ca:${kind}` : `service:${kind}`;
 
-const kinds = ['root', 'issuing', 'evidence', 'time-stamps'] as const;
+const kinds = ['root', 'issuing', 'evidence', 'seals', 'time-stamps'] as const;
 
 /** @param root The name of the root's record. */
 const crossName = (root: string): string => `${root}:cross`;

@@ -213,12 +213,13 @@ export const createIssuingCertificate = (
 
 const services = {
   evidence: { name: 'Paraph Evidence', purpose: 'documentSigning' },
+  seals: { name: 'Paraph Seals', purpose: 'documentSigning' },
   'time-stamps': { name: 'Paraph Time Stamps', purpose: 'timeStamping' },
 } as const;
 
 /**
- * The certificate of a key of the service, 10 years: `CN=Paraph Evidence`, for document signing
- * only (RFC 9336), or `CN=Paraph Time Stamps`, for time stamps only (RFC 3161 2.3).
+ * The certificate of a key of the service, 10 years: `CN=Paraph Evidence` and `CN=Paraph Seals`, for
+ * document signing only (RFC 9336), or `CN=Paraph Time Stamps`, for time stamps only (RFC 3161 2.3).
  *
  * The root issues it, because what the issuing authority issues is for clientAuth alone.
  *

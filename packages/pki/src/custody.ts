@@ -37,7 +37,7 @@ import { createSealer } from './sealed-record.ts';
  * |---|---|
  * | `ca:root`, `ca:issuing` | JSON: certificate in clear (base64 DER), private key sealed; `issuer` names the record of the authority that issued it, unless it is the first |
  * | `ca:root:v2:cross` | JSON: certificate of the second root's key, issued by the first root |
- * | `service:evidence`, `service:time-stamps` | as an authority, for the keys of evidence records and of time stamps |
+ * | `service:evidence`, `service:seals`, `service:time-stamps` | as an authority, for the keys of evidence records, of seals and of time stamps |
  * | `user:<msisdn>:<sscdId>:<EC or RSA>` | the same, for one SSCD; without `key` when the key is on a phone |
  * | `user:<msisdn>:<sscdId>:<EC or RSA>:expired` | the same, with an expired certificate |
  * | `identity:<msisdn>` | sealed: the serialNumber of the number's owner, the same for all SSCDs and for life |
@@ -262,8 +262,26 @@ export const createKeyCustody = ({
       return undefined;
     },
     evidenceKey: () => serviceKeyOf('evidence'),
+    sealKey: () => serviceKeyOf('seals'),
     timeStampKey: () => serviceKeyOf('time-stamps'),
     chain: (id) => chains.get(id, () => loadChain(id)),
+    keyOf: async (id) => {
+      const text = await store.get(`chain:${id}`);
+      const [name = ''] = text === undefined ? [] : chainNames(text);
+      const record = text === undefined ? undefined : await records.read(name, 1);
+      const chain = record?.key === undefined ? undefined : await loadChain(id);
+      if (record === undefined || chain === undefined) return undefined;
+      await revocations.refresh();
+      const { privateKey } = await records.open(record);
+      const { serial, serialNumber } = fieldsOf(record.certificate);
+      return {
+        algorithm: privateKey.publicKey.asymmetricKeyType === 'rsa' ? 'RSA' : 'EC',
+        privateKey,
+        chain,
+        serialNumber,
+        revocation: revocations.of(serial),
+      };
+    },
     hasAuthority: async () => (await store.get('ca:root')) !== undefined,
     unusableKeys: async () => {
       const names = await Promise.all(['ca:', 'service:'].map((start) => store.namesOf(start)));

@@ -156,7 +156,7 @@ export interface NamedAuthority {
 }
 
 /** What can be followed by the next one before its time. */
-export const rollOverKinds = ['issuing', 'root', 'evidence', 'time-stamps'] as const;
+export const rollOverKinds = ['issuing', 'root', 'evidence', 'seals', 'time-stamps'] as const;
 export type RollOverKind = (typeof rollOverKinds)[number];
 
 /** A serial number that a list of revoked certificates names. */
@@ -197,6 +197,8 @@ export interface KeyCustody {
   renew(owner: DeviceOwner, certificate: Uint8Array): Promise<CertificateChain | undefined>;
   /** Signs evidence records, and nothing else. @throws Like {@link userKey}. */
   evidenceKey(): Promise<ServiceKey>;
+  /** Seals documents in the name of the service. @throws Like {@link userKey}. */
+  sealKey(): Promise<ServiceKey>;
   /** Signs time stamps (RFC 3161), and nothing else. @throws Like {@link userKey}. */
   timeStampKey(): Promise<ServiceKey>;
   /**
@@ -213,6 +215,15 @@ export interface KeyCustody {
   ownerOf(msisdn: string): { readonly version: number; readonly since: number };
   /** @returns Undefined for an id that was never issued. */
   chain(id: string): Promise<CertificateChain | undefined>;
+  /**
+   * The key of a user that belongs to the certificates with this id, also after it was followed by
+   * another one.
+   *
+   * @returns Undefined when it lives elsewhere, such as on a phone, and for an id that was never
+   *   issued.
+   * @throws Like {@link userKey}.
+   */
+  keyOf(chain: string): Promise<UserKey | undefined>;
   /** Whether there is a certificate authority already. */
   hasAuthority(): Promise<boolean>;
   /**

@@ -1,5 +1,5 @@
 /** What every custody must do, wherever its keys are. */
-import { verify, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, verify, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createMemoryCustodyStore } from '../../../test/support/memory-custody-store.ts';
 import type { createKeyCustody } from '../src/custody.ts';
@@ -157,10 +157,40 @@ export const describeCustody = (
       expect((await custody.userKey(owner())).algorithm).toBe('EC');
     });
 
+    it('finds the key that belongs to certificates, also when another has followed', async () => {
+      const store = createMemoryCustodyStore();
+      const custody = newCustody(store);
+      const first = await custody.userKey(owner());
+      const { serial = '' } = (await custody.certificatesOf(owner()))[0] ?? {};
+      expect(await custody.revokeCertificate({ serial }, 'superseded')).toHaveLength(1);
+      const next = await custody.userKey(owner());
+      expect(next.chain.id).not.toBe(first.chain.id);
+      const other = newCustody(store);
+      const data = Buffer.from('attributes');
+      for (const [key, revocation] of [
+        [first, { reason: 'superseded', at: expect.any(Number) }],
+        [next, undefined],
+      ] as const) {
+        const found = await other.keyOf(key.chain.id);
+        expect(found).toMatchObject({ chain: key.chain, serialNumber: key.serialNumber });
+        expect(found?.revocation).toEqual(revocation);
+        const signature = await found?.privateKey.sign(data, 'ECDSA');
+        const { publicKey } = new X509Certificate(key.chain.certificates[0]);
+        expect(verify('sha256', data, publicKey, signature ?? Buffer.of())).toBe(true);
+      }
+      expect(await other.keyOf('AAAAAAAAAAAAAAAA')).toBeUndefined();
+      const phone = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const certified = await custody.certify(
+        { msisdn: '41700092600', sscdId: 'phone' },
+        phone.publicKey,
+      );
+      expect(await other.keyOf(certified.id)).toBeUndefined();
+    });
+
     it('signs for the service with keys of their own, also in another process', async () => {
       const store = createMemoryCustodyStore();
       const data = Buffer.from('a record');
-      for (const kind of ['evidenceKey', 'timeStampKey'] as const) {
+      for (const kind of ['evidenceKey', 'sealKey', 'timeStampKey'] as const) {
         const key = await newCustody(store)[kind]();
         const again = await newCustody(store)[kind]();
         const { publicKey } = new X509Certificate(key.certificates[0]);

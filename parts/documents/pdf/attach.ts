@@ -12,7 +12,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { catalogOf, openPdf, type PdfDocument } from './document.ts';
-import { isSigned, signatureFieldsOf } from './fields.ts';
+import { signedFieldsOf } from './fields.ts';
 import { pdfAOf } from './metadata.ts';
 import { type ChangedPdf, orRefused } from './refused.ts';
 import { createUpdate, setInCatalog, withEntries } from './update.ts';
@@ -74,7 +74,7 @@ const attach = (bytes: Uint8Array, attachment: Attachment): Uint8Array => {
   const pdfA = pdfAOf(document);
   if (!isAllowedIn(pdfA))
     throw new PdfError(`The document is PDF/A-${pdfA}, which allows no attachment of this kind.`);
-  if (signatureFieldsOf(document).some((field) => isSigned(document, field)))
+  if (signedFieldsOf(document).length > 0)
     throw new PdfError('The document is signed already, so nothing can be attached to it.');
   const update = createUpdate(document);
   const { bytes: content } = attachment;

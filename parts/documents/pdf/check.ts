@@ -10,24 +10,17 @@ import { setImmediate } from 'node:timers/promises';
 import { findForbidden } from './actions.ts';
 import { places } from './cross-reference.ts';
 import { openPdf, type PdfDocument } from './document.ts';
-import { fieldsOf, isSigned } from './fields.ts';
+import { fieldsOf, signedFieldsOf } from './fields.ts';
 import { decodeStream, filtersOf, measureInflated } from './filters.ts';
 import { pdfAOf, titleOf } from './metadata.ts';
 import { pagesOf } from './pages.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { readSignedRevision } from './signed-revision.ts';
-import {
-  isArray,
-  isDict,
-  isRef,
-  isStream,
-  PdfError,
-  type PdfStream,
-  type PdfValue,
-} from './values.ts';
+import { isStream, PdfError, type PdfStream, type PdfValue } from './values.ts';
+import { eachReference } from './walk.ts';
 
 /** 50 MiB: more does not fit the memory of the phones that read it. */
-export const maxPdfBytes = 50 << 20;
+const maxPdfBytes = 50 << 20;
 
 /** All streams of a file together, unpacked. A page of 300 dpi in colour has 26 MB. */
 const maxUnpackedBytes = 1 << 30;
@@ -62,14 +55,6 @@ const unpackedBytes = async (
     dict: new Map().set('Filter', { kind: 'name', name: 'FlateDecode' }),
   };
   return measureInflated(decodeStream(once, document.resolve, 16 << 20), maxBytes);
-};
-
-/** Calls back for each reference in a value. */
-const eachReference = (value: PdfValue | undefined, visit: (number: number) => void): void => {
-  if (isRef(value)) visit(value.number);
-  else if (isArray(value)) for (const each of value) eachReference(each, visit);
-  else if (isDict(value)) for (const each of value.values()) eachReference(each, visit);
-  else if (isStream(value)) eachReference(value.dict, visit);
 };
 
 /**
@@ -149,7 +134,7 @@ const checkForm = (document: PdfDocument): number => {
   const names = fields.filter(({ dict }) => dict.has('T')).map(({ name }) => name);
   if (new Set(names).size < names.length)
     throw new PdfError('The form of the file has two fields of one name.');
-  const signed = fields.filter((field) => field.type === 'Sig' && isSigned(document, field));
+  const signed = signedFieldsOf(document);
   for (const field of signed) {
     try {
       readSignedRevision(document, field);

@@ -32,6 +32,7 @@ import {
   type PdfRef,
   type PdfValue,
 } from './values.ts';
+import { eachReference } from './walk.ts';
 
 export interface Comparison {
   /** What a signature allows: further signatures, the security store, what is not shown. */
@@ -79,13 +80,6 @@ const addedTo = (before: PdfArray, after: PdfArray): PdfArray | undefined => {
   return next === before.length ? added : undefined;
 };
 
-const eachReference = (value: PdfValue | undefined, visit: (number: number) => void): void => {
-  if (isRef(value)) visit(value.number);
-  else if (isArray(value)) for (const each of value) eachReference(each, visit);
-  else if (isDict(value)) for (const each of value.values()) eachReference(each, visit);
-  else if (isStream(value)) eachReference(value.dict, visit);
-};
-
 /** Numbers that the revision refers to, of those given. */
 const referredTo = (document: PdfDocument, numbers: ReadonlySet<number>): ReadonlySet<number> => {
   const found = new Set<number>();
@@ -128,11 +122,16 @@ const createComparison = (before: PdfDocument, after: PdfDocument) => {
   const oldFields = new Map(fieldsOf(before).map((field) => [field.reference?.number, field]));
   const newFields = new Map(fieldsOf(after).map((field) => [field.reference?.number, field]));
 
-  const isNewSignatureField = (value: PdfValue): value is PdfRef =>
-    isRef(value) &&
-    !oldFields.has(value.number) &&
-    before.object(value.number) === null &&
-    newFields.get(value.number)?.type === 'Sig';
+  /** One that is signed, too: the picture of an empty one would be anybody's. */
+  const isNewSignatureField = (value: PdfValue): value is PdfRef => {
+    if (!isRef(value) || oldFields.has(value.number)) return false;
+    const field = newFields.get(value.number);
+    return (
+      before.object(value.number) === null &&
+      field?.type === 'Sig' &&
+      after.dictOf(field.dict.get('V')) !== undefined
+    );
+  };
 
   const compareFieldList = (old: PdfValue, now: PdfValue): void => {
     const added = addedTo(isArray(old) ? old : [], isArray(now) ? now : []);

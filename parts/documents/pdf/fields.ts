@@ -68,6 +68,15 @@ export const fieldsOf = (document: PdfDocument): readonly Field[] => {
 export const signatureFieldsOf = (document: PdfDocument): readonly Field[] =>
   fieldsOf(document).filter(({ type }) => type === 'Sig');
 
-/** Whether a field has a signature. @throws PdfError */
-export const isSigned = (document: PdfDocument, { dict }: Field): boolean =>
-  document.resolve(dict.get('V')) !== null;
+/** Each of them is compared with the whole file. */
+const maxSignatures = 100;
+
+/** Fields that are signed. @throws PdfError Also when there are more than 100. */
+export const signedFieldsOf = (document: PdfDocument): readonly Field[] => {
+  const signed = signatureFieldsOf(document).filter(
+    ({ dict }) => document.resolve(dict.get('V')) !== null,
+  );
+  if (signed.length > maxSignatures)
+    throw new PdfError('The file has more signatures than are allowed.');
+  return signed;
+};

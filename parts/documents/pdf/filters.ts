@@ -85,7 +85,8 @@ const undoPredictor = (bytes: Uint8Array, parameters: PdfDict, resolve: Resolve)
 const bomb = (): PdfError =>
   new PdfError('The file unpacks to more than is allowed (a decompression bomb).');
 
-const inflate = (raw: Uint8Array, maxBytes: number): Uint8Array => {
+/** @throws PdfError When the result has more than `maxBytes`, or the bytes are no zlib stream. */
+export const inflate = (raw: Uint8Array, maxBytes: number): Uint8Array => {
   try {
     return inflateSync(raw, { maxOutputLength: maxBytes });
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   type PdfValue,
 } from './values.ts';
 
-export const maxPages = 2000;
+const maxPages = 2000;
 const maxDepth = 50;
 
 export interface Page {

@@ -11,6 +11,7 @@ import { type Field, fieldsOf, formOf } from './fields.ts';
 import { pdfAOf } from './metadata.ts';
 import { type Page, pagesOf } from './pages.ts';
 import { findLock } from './permissions.ts';
+import { recordKey, writeRecord } from './record.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { writeDict } from './serialize.ts';
 import { createUpdate, setInCatalog, type Update, withEntries } from './update.ts';
@@ -42,6 +43,8 @@ export interface SignatureOrder {
   readonly place?: Place | undefined;
   /** What is seen there, one line below the other; without them the name and the time. */
   readonly lines?: readonly string[] | undefined;
+  /** Stands beside the signature, which covers it ({@link recordsIn}). */
+  readonly record?: Uint8Array | undefined;
   /** For the CMS; 16 384 by default. */
   readonly reservedBytes?: number | undefined;
 }
@@ -84,6 +87,7 @@ const writeSignature = (order: SignatureOrder, reservedBytes: number): Buffer =>
     Name: order.name === undefined ? undefined : textString(order.name),
     Reason: order.reason === undefined ? undefined : textString(order.reason),
     Location: order.location === undefined ? undefined : textString(order.location),
+    [recordKey]: order.record && writeRecord(order.record),
   });
   const head = writeDict(entries).slice(0, -2);
   return Buffer.from(

@@ -59,7 +59,7 @@ export const isStream = (value: PdfValue | undefined): value is PdfStream =>
   isTagged(value) && value.kind === 'stream';
 export const isString = (value: PdfValue | undefined): value is PdfString =>
   isTagged(value) && value.kind === 'string';
-export const isName = (value: PdfValue | undefined): value is PdfName =>
+const isName = (value: PdfValue | undefined): value is PdfName =>
   isTagged(value) && value.kind === 'name';
 /** The text of a name; undefined for anything else. */
 export const nameOf = (value: PdfValue | undefined): string | undefined =>

@@ -10,7 +10,7 @@ import { type DetachedFailure, readDetached } from '../../../packages/pki/src/de
 import { checkTimeStamp } from '../../../packages/pki/src/time-stamp-check.ts';
 import { compareRevisions } from './compare.ts';
 import { openPdf, type PdfDocument } from './document.ts';
-import { type Field, isSigned, signatureFieldsOf } from './fields.ts';
+import { type Field, signedFieldsOf } from './fields.ts';
 import { certificationLevelOf } from './permissions.ts';
 import { readMaterial } from './security-store.ts';
 import { readSignedRevision, type SignedRevision } from './signed-revision.ts';
@@ -180,7 +180,7 @@ const judge = (
 
 const verify = (bytes: Uint8Array, roots: readonly Uint8Array[], at: Date): PdfReport => {
   const document = openPdf(bytes);
-  const fields = signatureFieldsOf(document).filter((field) => isSigned(document, field));
+  const fields = signedFieldsOf(document);
   const names = fields.map(({ name }) => name);
   const reasons =
     new Set(names).size < names.length ? ['Two of its signatures have the same field name.'] : [];

@@ -248,7 +248,9 @@ export const takeUnreached = ({ context, event, enqueue }: Given): void => {
 };
 
 export const withdrawAll = ({ context, enqueue }: Given): void => {
-  for (const { child } of liveBranches(context)) enqueue.sendTo(child, { type: 'WITHDRAW' });
+  const isFailing = context.failure !== undefined;
+  for (const { child } of liveBranches(context))
+    enqueue.sendTo(child, { type: 'WITHDRAW', ...(isFailing && { isFailing }) } as never);
 };
 
 export const endStep = ({ context, event, enqueue }: Given): void => {

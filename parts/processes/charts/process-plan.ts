@@ -46,6 +46,8 @@ export interface PlanStep {
   /** The rule for an unreached signer. `wait`: until AGAIN, or until the person presses Sign. */
   readonly onUnreached: 'wait' | 'fail' | 'continue' | 'substitute';
   readonly onDeadline: 'fail' | 'continue';
+  /** Members of another part (addition.ts). */
+  readonly added?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Tells an address that the process has failed. */
@@ -72,6 +74,8 @@ export interface ProcessPlan {
   readonly deadline: number;
   readonly steps: readonly PlanStep[];
   readonly compensation: readonly PlanItem[];
+  /** Members of another part (addition.ts). Without them a signature is all that is asked for. */
+  readonly added?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface StepFacts {

@@ -13,6 +13,7 @@ import {
   type StepResult,
 } from './process-plan.ts';
 import type {
+  Completed,
   Person,
   SignerContext,
   SignerEnd,
@@ -50,6 +51,8 @@ export interface Branch {
   readonly linkVersion?: number | undefined;
   /** The time from which a signature no longer counts, because the process has failed. */
   readonly revokedAt?: number | undefined;
+  /** What another part has added to the signature. */
+  readonly completed?: Completed | undefined;
 }
 
 export interface StepProgress {
@@ -61,11 +64,12 @@ export interface StepProgress {
 }
 
 export interface Failure {
-  readonly reason: 'REFUSED' | 'UNREACHED' | 'EXPIRED' | 'CANCELLED';
+  /** `UNUSABLE`: what is signed besides a text is not there, or not what it was. */
+  readonly reason: 'REFUSED' | 'UNREACHED' | 'EXPIRED' | 'CANCELLED' | 'UNUSABLE';
   readonly at: number;
   /** The name of the step. */
   readonly step?: string | undefined;
-  /** The origin of a cancel; `text` is its reason. */
+  /** The origin of a cancel; `text` is its reason, or says what is unusable. */
   readonly by?: string | undefined;
   readonly text?: string | undefined;
 }
@@ -82,6 +86,9 @@ export interface ProcessContext extends ProcessPlan {
   readonly attests?: number | undefined;
   /** The evidence, a compact JWS. */
   readonly evidence?: string | undefined;
+  /** What another part shows of the process: from before the first step, and after the last. */
+  readonly prepared?: Readonly<Record<string, unknown>> | undefined;
+  readonly finished?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The items of the plan. Those of the compensation are among them when it has begun. */
@@ -206,8 +213,8 @@ export const signerInput = (
   const step = stepNow(context);
   const person = step && personOf(step, branch);
   if (step === undefined || person === undefined) return undefined;
-  const { apId, id, title } = context;
-  const { name, ask, askAgain, remindMs } = step;
+  const { apId, id, title, prepared } = context;
+  const { name, ask, askAgain, remindMs, added } = step;
   const { key, child, place } = branch;
   const as = key === escalatedKey ? 'escalation' : place > 0 ? 'substitute' : undefined;
   return {
@@ -221,6 +228,7 @@ export const signerInput = (
     askAgain,
     remindMs,
     as,
+    ...(added !== undefined && { addition: { members: added, prepared: prepared ?? {} } }),
     at,
   };
 };
@@ -230,8 +238,9 @@ export const ending = (branch: Branch, { linkVersion, ...end }: SignerOutput): P
   const { at } = end;
   const over = { isLive: false, linkVersion } as const;
   if (end.kind === 'signed') {
-    const { msspTransId, attempt, proof } = end;
-    return { ...over, state: 'signed', at, msspTransId, attempt, proof, isReplaced: undefined };
+    const { msspTransId, attempt, proof, completed } = end;
+    const signed = { state: 'signed', at, msspTransId, attempt, proof, completed } as const;
+    return { ...over, ...signed, isReplaced: undefined };
   }
   if (end.kind === 'refused')
     return { ...over, state: 'refused', at, msspTransId: end.msspTransId, reason: end.reason };
@@ -310,6 +319,12 @@ export const lossOf = (context: ProcessContext): 'REFUSED' | 'UNREACHED' | undef
   );
   return lost && (lost.state === 'refused' ? 'REFUSED' : 'UNREACHED');
 };
+
+/** What is unusable of what somebody was to sign in the current step. */
+export const unusableIn = (context: ProcessContext): string | undefined =>
+  branchesOf(context)
+    .map(({ completed }) => (completed?.kind === 'unusable' ? completed.problem : undefined))
+    .find((problem) => problem !== undefined);
 
 /** Whether all branches have ended, and the process may go on without enough signatures. */
 export const isUnmet = (context: ProcessContext): boolean => {

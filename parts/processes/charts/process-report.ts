@@ -47,7 +47,10 @@ export interface StepView {
   readonly signers: readonly SignerView[];
 }
 
-/** The published part of the context: no number, no text, no address. */
+/**
+ * The published part of the context: no number, no text, no address. With what another part says of
+ * the process and of its signers (addition.ts).
+ */
 export interface ProcessView {
   readonly title?: string | undefined;
   readonly steps: readonly StepView[];
@@ -66,6 +69,8 @@ export interface ReportEntry {
   readonly reason?: string | undefined;
   readonly proof?: unknown;
   readonly revokedAt?: number | undefined;
+  /** What another part has added to the signature. */
+  readonly added?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The input of `attest`. */
@@ -78,6 +83,8 @@ export interface ProcessReport {
   readonly steps: readonly { readonly name: string; readonly state: StepProgress['state'] }[];
   readonly signatures: readonly ReportEntry[];
   readonly refusals: readonly (ReportEntry & { readonly kind: 'refused' | 'unreached' })[];
+  /** What another part says of the process. */
+  readonly added?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface ProcessResult extends ProcessView {
@@ -102,6 +109,9 @@ export const reasonOfProcess = ({ failure }: ProcessContext): string =>
 const isBegun = (each: StepProgress | undefined): each is StepProgress =>
   each !== undefined && each.state !== 'waiting';
 
+const addedTo = ({ completed }: Branch): Readonly<Record<string, unknown>> | undefined =>
+  completed?.kind === 'added' ? completed.members : undefined;
+
 const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerView => {
   const { key, at, msspTransId, code, reason, undelivered, revokedAt } = branch;
   const state = revokedAt === undefined ? branch.state : 'revoked';
@@ -116,11 +126,12 @@ const viewOfBranch = (step: PlanStep, isNow: boolean, branch: Branch): SignerVie
     reason,
     undelivered,
     revokedAt,
+    ...addedTo(branch),
   };
 };
 
 export const publishProcess = (context: ProcessContext): ProcessView => {
-  const { title, progress, failure } = context;
+  const { title, progress, failure, prepared, finished } = context;
   const steps = itemsOf(context).flatMap((item, index): StepView[] => {
     if (!isStep(item)) return [];
     const { name, need } = item;
@@ -134,7 +145,7 @@ export const publishProcess = (context: ProcessContext): ProcessView => {
         }));
     return [{ name, state: found?.state ?? 'waiting', need, signers }];
   });
-  return { title, steps, failure };
+  return { ...prepared, ...finished, title, steps, failure };
 };
 
 /** One who has refused; `reason` is in the person's own words. */
@@ -149,7 +160,7 @@ export const refusalsIn = (context: ProcessContext, step: string | undefined): r
     .map(({ key, name, reason }) => ({ key, name, ...(reason !== undefined && { reason }) }));
 
 export const reportOf = (context: ProcessContext): ProcessReport => {
-  const { apId, id, failure, createdAt, progress } = context;
+  const { apId, id, failure, createdAt, progress, prepared } = context;
   const entries = itemsOf(context).flatMap((item, index) =>
     !isStep(item)
       ? []
@@ -176,6 +187,7 @@ export const reportOf = (context: ProcessContext): ProcessReport => {
             reason,
             proof,
             revokedAt,
+            added: addedTo(branch),
           };
           return person === undefined ? [] : [{ state, entry: { ...entry, person } }];
         }),
@@ -191,6 +203,7 @@ export const reportOf = (context: ProcessContext): ProcessReport => {
     refusals: entries.flatMap(({ state, entry }) =>
       state === 'refused' || state === 'unreached' ? [{ kind: state, ...entry }] : [],
     ),
+    added: prepared,
   };
 };
 

@@ -2,6 +2,7 @@
  * Life of one signature process: several people sign, step by step. Each signer of the open step is
  * a child (signer.machine.ts).
  *
+ * preparing     Another part reads what is signed besides a text (addition.ts), and writes the texts.
  * steps         `choosing` takes the next step whose condition holds. `open` waits for its signers.
  *               `closing` withdraws the prompts of signers who need not sign any more, and waits
  *               until each child has ended.
@@ -10,6 +11,7 @@
  * attesting     The evidence of the signatures is made.
  * unattested    The evidence could not be made. It is tried each hour. CANCEL ends the process
  *               without it, in the state that it would have had.
+ * finishing     The other part gets the evidence. CANCEL ends the process without it.
  * completed     Every step is over.
  * failed        `context.failure` has the reason.
  * cancelled     The application or an operator has cancelled the process.
@@ -44,7 +46,7 @@ import {
   tellNow,
   withdrawAll,
 } from './process-actions.ts';
-import type { ProcessPlan } from './process-plan.ts';
+import type { PlanItem, PlanStep, ProcessPlan } from './process-plan.ts';
 import {
   againBranch,
   beginCompensation,
@@ -60,6 +62,7 @@ import {
   type ProcessContext,
   reopened,
   stepNow,
+  unusableIn,
   withBranch,
   withoutProofs,
   withStep,
@@ -72,6 +75,7 @@ import {
   resultOfProcess,
 } from './process-report.ts';
 import { signerMachine } from './signer.machine.ts';
+import type { Completed } from './signer-contract.ts';
 
 export const processVersion = 1;
 
@@ -82,6 +86,28 @@ export interface ProcessInput extends ProcessPlan {
   readonly at: number;
 }
 
+/** The input of `prepare`. */
+export interface Unprepared {
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly steps: readonly PlanStep[];
+  readonly compensation: readonly PlanItem[];
+  /** The deadline of the process. */
+  readonly until: number;
+}
+
+/** The output of `prepare`: the steps with the texts of all people. */
+export type Prepared =
+  | (Extract<Completed, { readonly kind: 'added' }> & Pick<Unprepared, 'steps' | 'compensation'>)
+  | Extract<Completed, { readonly kind: 'unusable' }>;
+
+/** The input of `finish`. */
+export interface Finishing {
+  readonly report: ProcessReport;
+  readonly evidence: string;
+}
+
+const notProvided = (): Promise<never> => Promise.reject(new Error('Only the workers have it'));
+
 const begun = ({ at, ...plan }: ProcessInput): ProcessContext => ({
   ...plan,
   createdAt: at,
@@ -91,13 +117,14 @@ const begun = ({ at, ...plan }: ProcessInput): ProcessContext => ({
 
 const remaining = (until: number, event: unknown): number => Math.max(until - timeOf(event), 0);
 
-const expire = {
-  target: '.closing',
-  actions: {
-    type: 'fail',
-    params: ({ context, event }: { readonly context: ProcessContext; readonly event: unknown }) =>
-      failureBy('EXPIRED', { context, event }),
-  },
+type Given = { readonly context: ProcessContext; readonly event: unknown };
+const failExpired = {
+  type: 'fail',
+  params: ({ context, event }: Given) => failureBy('EXPIRED', { context, event }),
+} as const;
+const failCancelled = {
+  type: 'fail',
+  params: ({ context, event }: Given) => failureBy('CANCELLED', { context, event }),
 } as const;
 
 /** Both phases go through their items in this way. */
@@ -114,6 +141,7 @@ const walk = {
   open: {
     entry: 'askAll',
     always: [
+      { guard: 'isUnusable', target: 'closing', actions: 'spoil' },
       { guard: 'isTooLate', target: 'closing', actions: 'expireStep' },
       { guard: 'isDone', target: 'closing', actions: { type: 'decide', params: 'done' } },
       { guard: 'isLost', target: 'closing', actions: 'lose' },
@@ -159,6 +187,9 @@ export const processMachine = setup({
     attest: fromPromise<string, ProcessReport>(() =>
       Promise.reject(new Error('The activity attest is not provided')),
     ),
+    /** Of another part (addition.ts). */
+    prepare: fromPromise<Prepared, Unprepared>(notProvided),
+    finish: fromPromise<Readonly<Record<string, unknown>>, Finishing>(notProvided),
   },
   actions: {
     /** This and the next are effects: the worker implements them. */
@@ -184,6 +215,12 @@ export const processMachine = setup({
     lose: assign(({ context, event }) =>
       failWith(context, failureBy(lossOf(context) ?? 'REFUSED', { context, event })),
     ),
+    spoil: assign(({ context, event }) =>
+      failWith(context, {
+        ...failureBy('UNUSABLE', { context, event }),
+        text: unusableIn(context),
+      }),
+    ),
     expireStep: assign(({ context, event }) =>
       failWith(context, failureBy('EXPIRED', { context, event })),
     ),
@@ -195,6 +232,16 @@ export const processMachine = setup({
     revokeNow: enqueueActions((given) => revokeNow(given as never)),
     compensate: assign(({ context }) => beginCompensation(context)),
     notifyEnd: enqueueActions((given) => notifyEnd(given as never)),
+    notePrepared: assign((_, prepared: Prepared) =>
+      prepared.kind === 'unusable'
+        ? {}
+        : {
+            steps: prepared.steps,
+            compensation: prepared.compensation,
+            prepared: prepared.members,
+          },
+    ),
+    noteFinished: assign((_, finished: Readonly<Record<string, unknown>>) => ({ finished })),
     countAttest: assign({ attests: ({ context: { attests = 0 } }) => attests + 1 }),
     noteEvidence: assign(({ context }, evidence: string) => ({
       evidence,
@@ -207,6 +254,10 @@ export const processMachine = setup({
     isTell: ({ context }) => 'tell' in (itemNow(context) ?? {}),
     isRevoke: ({ context }) => 'revoke' in (itemNow(context) ?? {}),
     isSkipped: ({ context }) => isSkipped(context),
+    isUnusable: ({ context }) => unusableIn(context) !== undefined,
+    isPrepared: (_, prepared: Prepared) => prepared.kind === 'added',
+    isToFinish: ({ context }) => context.prepared !== undefined,
+    hasAddition: ({ context }) => context.added !== undefined,
     isDone: ({ context }) => isDone(context),
     isLost: ({ context }) => lossOf(context) !== undefined,
     isUnmet: ({ context }) => isUnmet(context),
@@ -240,19 +291,52 @@ export const processMachine = setup({
   },
 }).createMachine({
   id: 'process',
-  initial: 'steps',
+  initial: 'beginning',
   context: ({ input }) => begun(input),
   output: ({ context }) => resultOfProcess(context),
   states: {
+    beginning: {
+      always: [{ guard: 'hasAddition', target: 'preparing' }, { target: 'steps' }],
+    },
+    preparing: {
+      invoke: {
+        src: 'prepare',
+        input: ({ context }) => ({
+          members: context.added ?? {},
+          steps: context.steps,
+          compensation: context.compensation,
+          until: context.deadline,
+        }),
+        onDone: [
+          {
+            guard: { type: 'isPrepared', params: ({ event }) => event.output },
+            target: 'steps',
+            actions: { type: 'notePrepared', params: ({ event }) => event.output },
+          },
+          {
+            target: 'deciding',
+            actions: {
+              type: 'fail',
+              params: ({ context, event }) => ({
+                ...failureBy('UNUSABLE', { context, event }),
+                ...(event.output.kind === 'unusable' && { text: event.output.problem }),
+              }),
+            },
+          },
+        ],
+        onError: {
+          target: 'deciding',
+          actions: { type: 'fail', params: (given) => failureBy('UNUSABLE', given) },
+        },
+      },
+      after: { deadline: { target: 'deciding', actions: failExpired } },
+      on: { CANCEL: { target: 'deciding', actions: failCancelled } },
+    },
     steps: {
       initial: 'choosing',
-      after: { deadline: { guard: 'isUnfailed', ...expire } },
+      after: { deadline: { guard: 'isUnfailed', target: '.closing', actions: failExpired } },
       on: {
-        CANCEL: {
-          guard: 'isUnfailed',
-          target: '.closing',
-          actions: { type: 'fail', params: (given) => failureBy('CANCELLED', given) },
-        },
+        CANCEL: { guard: 'isUnfailed', target: '.closing', actions: failCancelled },
       },
       states: walk,
     },
@@ -268,7 +352,7 @@ export const processMachine = setup({
         src: 'attest',
         input: ({ context }) => reportOf(context),
         onDone: {
-          target: 'ending',
+          target: 'attested',
           actions: { type: 'noteEvidence', params: ({ event }) => event.output },
         },
         onError: [
@@ -279,6 +363,19 @@ export const processMachine = setup({
     },
     pausing: { after: { 10000: 'attesting' } },
     unattested: { after: { 3600000: 'attesting' }, on: { CANCEL: 'ending' } },
+    attested: { always: [{ guard: 'isToFinish', target: 'finishing' }, { target: 'ending' }] },
+    finishing: {
+      invoke: {
+        src: 'finish',
+        input: ({ context }) => ({ report: reportOf(context), evidence: context.evidence ?? '' }),
+        onDone: {
+          target: 'ending',
+          actions: { type: 'noteFinished', params: ({ event }) => event.output },
+        },
+        onError: 'ending',
+      },
+      on: { CANCEL: 'ending' },
+    },
     ending: {
       always: [
         { guard: 'hasFailed', target: 'failed' },

@@ -12,6 +12,15 @@ export interface Person {
   readonly language?: string | undefined;
   readonly profile?: string | undefined;
   readonly email?: string | undefined;
+  /** Members of another part (addition.ts). */
+  readonly added?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What another part has of the process and of the step, for its activity `complete`. */
+export interface SignerAddition {
+  /** Of the definition's step. */
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly prepared: Readonly<Record<string, unknown>>;
 }
 
 export interface SignerInput {
@@ -32,6 +41,8 @@ export interface SignerInput {
   readonly remindMs: readonly number[];
   /** The reason why this person is asked; absent for a signer that the step names. */
   readonly as?: 'substitute' | 'escalation' | undefined;
+  /** Absent where a signature is all. */
+  readonly addition?: SignerAddition | undefined;
   /** The time at which the parent has started this child. */
   readonly at: number;
 }
@@ -39,9 +50,21 @@ export interface SignerInput {
 /** The output of the chart. `linkVersion` is that of the links to its page, which show the end. */
 export type SignerOutput = SignerEnd & { readonly linkVersion: number };
 
+/** The input of `complete`: a person has signed. */
+export interface Completion
+  extends SignerAddition,
+    Pick<SignerInput, 'step' | 'key' | 'child' | 'person'> {
+  readonly signed: Signed;
+}
+
+/** The output of `complete`, and of `prepare`. `unusable`: for good, so the process fails. */
+export type Completed =
+  | { readonly kind: 'added'; readonly members: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'unusable'; readonly problem: string };
+
 /** The end of a signer. */
 export type SignerEnd =
-  | Signed
+  | (Signed & { readonly completed?: Completed | undefined })
   | {
       readonly kind: 'refused';
       readonly at: number;
@@ -86,7 +109,11 @@ export const signerEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('UNDELIVERED'), code: z.number().optional() }),
 ]);
 export type SignerOrder = Readonly<z.infer<typeof signerEventSchema>>;
-export type SignerEvent = SignerOrder | { readonly type: 'WITHDRAW' } | { readonly type: 'AGAIN' };
+export type SignerEvent =
+  | SignerOrder
+  /** `isFailing`: because the process fails, not because others have signed. */
+  | { readonly type: 'WITHDRAW'; readonly isFailing?: true | undefined }
+  | { readonly type: 'AGAIN' };
 
 /** A message to the parent. `child` is the name of the child there. */
 export type SignerMessage =

@@ -8,6 +8,8 @@
  *   prompting  The activity `sign` has sent the prompt to the phone and waits for its end.
  *   unreached  No further prompt is planned. The parent is told. AGAIN, or SIGN from the page, asks
  *              once more.
+ * completing   The person has signed, and another part does what belongs to the signature
+ *              (addition.ts). Only a process that fails does not wait for it.
  * ended        `output` is the end: signed, refused or withdrawn.
  *
  * `prompting` is left before its end by WITHDRAW and DECLINE. Then `sign` removes the prompt from
@@ -23,6 +25,8 @@ import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate';
 import { timeOf } from '../../../machines/signature.machine.ts';
 import { nextAllowed } from './allowed-hours.ts';
 import type {
+  Completed,
+  Completion,
   SignAsk,
   SignerContext,
   SignerEvent,
@@ -83,11 +87,32 @@ const promptAgain = {
   target: 'prompting',
   actions: ['beginAsk', 'tellAsked'],
 } as const;
-const settle = {
-  guard: { type: 'isSettled', params: given<SignResult> },
-  target: '#signer.ended',
-  actions: { type: 'conclude', params: given<SignResult> },
-} as const;
+const settle = [
+  {
+    guard: { type: 'isToComplete', params: given<SignResult> },
+    target: '#signer.completing',
+    actions: { type: 'conclude', params: given<SignResult> },
+  },
+  {
+    guard: { type: 'isSettled', params: given<SignResult> },
+    target: '#signer.ended',
+    actions: { type: 'conclude', params: given<SignResult> },
+  },
+] as const;
+
+const toComplete = ({
+  context: { step, key, child, person, addition, end },
+}: {
+  readonly context: SignerContext;
+}): Completion => ({
+  step,
+  key,
+  child,
+  person,
+  members: addition?.members ?? {},
+  prepared: addition?.prepared ?? {},
+  signed: end as Completion['signed'],
+});
 
 export const signerMachine = setup({
   types: {
@@ -102,6 +127,7 @@ export const signerMachine = setup({
      * left before.
      */
     sign: fromPromise<SignResult, SignAsk>(notProvided),
+    complete: fromPromise<Completed, Completion>(notProvided),
   },
   actions: {
     beginAsk: assign({
@@ -142,6 +168,9 @@ export const signerMachine = setup({
     beWithdrawn: assign({
       end: ({ event }) => ({ kind: 'withdrawn' as const, at: timeOf(event) }),
     }),
+    noteCompleted: assign(({ context: { end } }, completed: Completed) =>
+      end?.kind === 'signed' ? { end: { ...end, completed } } : {},
+    ),
     countReminder: assign({ reminded: ({ context }) => context.reminded + 1 }),
     revokeLink: assign({ linkVersion: ({ context }) => context.linkVersion + 1 }),
     tellUnreached: sendParent(
@@ -181,6 +210,9 @@ export const signerMachine = setup({
     isSettled: (_, result: SignResult) =>
       result.kind === 'signed' ||
       (result.kind === 'failed' && result.code === 401 && result.takenBack !== true),
+    isToComplete: ({ context }, { kind }: SignResult) =>
+      kind === 'signed' && context.addition !== undefined,
+    isFailing: ({ event }) => event.type === 'WITHDRAW' && event.isFailing === true,
     isLimited: (_, { kind }: SignResult) => kind === 'limited',
     isWorthAnother: ({ context: { asks, asksLeft } }, result: SignResult) =>
       asksLeft > 0 &&
@@ -241,7 +273,7 @@ export const signerMachine = setup({
                 src: 'sign',
                 input: toSign,
                 onDone: [
-                  settle,
+                  ...settle,
                   {
                     guard: { type: 'isLimited', params: given },
                     target: 'waiting',
@@ -291,6 +323,25 @@ export const signerMachine = setup({
           },
         },
       },
+    },
+    completing: {
+      invoke: {
+        src: 'complete',
+        input: toComplete,
+        onDone: {
+          target: 'ended',
+          actions: { type: 'noteCompleted', params: ({ event }) => event.output },
+        },
+        onError: {
+          target: 'ended',
+          actions: {
+            type: 'noteCompleted',
+            params: () => ({ kind: 'unusable' as const, problem: 'An error of the service' }),
+          },
+        },
+      },
+      // The signature stands, whatever comes.
+      on: { WITHDRAW: [{ guard: 'isFailing', target: 'ended' }, {}], DECLINE: {} },
     },
     ended: { type: 'final' },
   },

@@ -1,4 +1,5 @@
 /** What the console shows of a process: the steps with their people, and what has happened. */
+import { html } from 'hono/html';
 import { readJobName } from '../../../packages/engine/src/define.ts';
 import type { Instance } from '../../../packages/engine/src/engine.ts';
 import {
@@ -7,7 +8,8 @@ import {
   isActivity,
 } from '../../../packages/engine/src/record.ts';
 import { nothing } from '../../../src/console/pages/markup.ts';
-import type { Child, HostedDetail, WorkflowEvent } from '../../workflows/index.ts';
+import type { HostedConsole, HostedPage, WorkflowEvent } from '../../workflows/index.ts';
+import type { AdditionConsole } from '../addition.ts';
 import { isStep } from '../charts/process-plan.ts';
 import { itemsOf, type ProcessContext } from '../charts/process-progress.ts';
 import { publishProcess, type StepView } from '../charts/process-report.ts';
@@ -79,27 +81,32 @@ const kindOf = (what: string): 'signed' | 'failed' | undefined => {
     : undefined;
 };
 
-/** @param isSeen Whether names and words of people may be shown. */
-export const detailOf = (
-  { jobName, record }: Instance,
-  children: readonly Child[],
-  isSeen: boolean,
-): HostedDetail | undefined => {
-  if (readJobName(jobName).name !== processName) return undefined;
-  const context = record?.context as ProcessContext | undefined;
-  const steps = context && attempt(() => publishProcess(context).steps);
-  const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
-  const prompts = children.flatMap(
-    ({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [],
-  );
-  const shown = isSeen ? steps : steps?.map(hideStep);
-  return {
-    told: { steps: shown },
-    events: [...events, ...prompts],
-    kindOf,
-    section: (page) => (shown === undefined ? nothing : peopleSection(page, shown)),
+/** @param addition What another part shows of a process. */
+export const createDetailOf =
+  (addition?: AdditionConsole): HostedConsole['detailOf'] =>
+  async ({ id, createdAt, jobName, record }, children, isSeen) => {
+    if (readJobName(jobName).name !== processName) return undefined;
+    const context = record?.context as ProcessContext | undefined;
+    const view = context && attempt(() => publishProcess(context));
+    const steps = view?.steps;
+    const events = steps && context ? (attempt(() => processEvents(context, steps)) ?? []) : [];
+    const prompts = children.flatMap(
+      ({ chart }) => attempt(() => promptsOf(chart.context as SignerContext)) ?? [],
+    );
+    const shown = isSeen ? steps : steps?.map(hideStep);
+    const { steps: _, title: __, failure: ___, ...members } = view ?? {};
+    const process = { instance: id, createdAt };
+    const added = isSeen ? await addition?.toldOf(process, members, steps ?? []) : undefined;
+    const more = (page: HostedPage) =>
+      added === undefined ? nothing : (addition?.section(added, page) ?? nothing);
+    return {
+      told: { ...added, steps: shown },
+      events: [...events, ...prompts],
+      kindOf,
+      section: (page) =>
+        shown === undefined ? nothing : html`${peopleSection(page, shown)}${more(page)}`,
+    };
   };
-};
 
 /**
  * The MSSP_TransIDs in the record of a process and its signers. Other programs may have written it.

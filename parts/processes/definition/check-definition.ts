@@ -7,8 +7,9 @@
  */
 import type { z } from 'zod';
 import { sayIssues, sayProblems } from '../../../packages/engine/src/issues.ts';
-import { definitionSchema, longestList, type ProcessDefinition } from './definition.ts';
-import { findProblems } from './definition-rules.ts';
+import type { DefinitionAddition } from '../addition.ts';
+import { createDefinitionSchema, longestList, type ProcessDefinition } from './definition.ts';
+import { type DefinitionContext, findProblems } from './definition-rules.ts';
 
 /** How deep arrays and objects may be nested. Conditions may be. */
 const maxDepth = 24;
@@ -63,6 +64,16 @@ const deepest = (input: unknown, issue: Issue, above: readonly PropertyKey[] = [
   return given ?? (isAlone ? missing : { ...issue, path });
 };
 
+const plainSchema = createDefinitionSchema();
+const schemas = new WeakMap<DefinitionAddition, typeof plainSchema>();
+
+const schemaWith = (addition: DefinitionAddition | undefined): typeof plainSchema => {
+  if (addition === undefined) return plainSchema;
+  const schema = schemas.get(addition) ?? createDefinitionSchema(addition);
+  schemas.set(addition, schema);
+  return schema;
+};
+
 /** A name, and no text of somebody. */
 const memberName = /^\w{1,64}$/;
 
@@ -114,16 +125,17 @@ const measure = (input: unknown): number | string => {
  *
  * @param now Milliseconds since the epoch: a deadline must be later.
  * @param isKnown Whether the service knows a number; digits.
+ * @param addition Members of another part.
  */
 export const checkDefinition = (
   input: unknown,
-  { now, isKnown }: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
+  { now, isKnown, addition }: DefinitionContext,
 ):
   | { readonly ok: true; readonly definition: ProcessDefinition }
   | { readonly ok: false; readonly problem: string } => {
   const size = measure(input);
   if (typeof size === 'string') return { ok: false, problem: `${whole} ${size}` };
-  const parsed = definitionSchema.safeParse(
+  const parsed = schemaWith(addition).safeParse(
     input,
     size > maxPartsForAll ? firstProblem : undefined,
   );
@@ -131,7 +143,7 @@ export const checkDefinition = (
     const issues = parsed.error.issues.flatMap((issue) => saidIssues(input, issue));
     return { ok: false, problem: sayIssues(issues, { whole, values: [input] }) };
   }
-  const problems = findProblems(parsed.data, { now, isKnown });
+  const problems = findProblems(parsed.data, { now, isKnown, addition });
   return problems.length === 0
     ? { ok: true, definition: parsed.data }
     : { ok: false, problem: sayProblems(problems) };
@@ -147,15 +159,27 @@ export const checkDefinition = (
  */
 export const checkNumbers = async (
   input: unknown,
-  { now, find }: { readonly now: number; readonly find: (msisdn: string) => unknown },
+  {
+    now,
+    find,
+    addition,
+  }: {
+    readonly now: number;
+    readonly find: (msisdn: string) => unknown;
+    readonly addition?: DefinitionAddition | undefined;
+  },
 ): Promise<string | undefined> => {
   const numbers = new Set<string>();
   const isKnown = (number: string): boolean => numbers.add(number).size > 0;
-  if (!checkDefinition(input, { now, isKnown }).ok) return undefined;
+  if (!checkDefinition(input, { now, isKnown, addition }).ok) return undefined;
   const asked = [...numbers];
   const found = await Promise.all(asked.map(find));
   const unknown = new Set(asked.filter((_, index) => found[index] === undefined));
   if (unknown.size === 0) return undefined;
-  const checked = checkDefinition(input, { now, isKnown: (number) => !unknown.has(number) });
+  const checked = checkDefinition(input, {
+    now,
+    isKnown: (number) => !unknown.has(number),
+    addition,
+  });
   return checked.ok ? undefined : checked.problem;
 };

@@ -2,6 +2,7 @@
 
 import { dtbsLimit } from '../../../packages/protocol/src/gsm.ts';
 import { maxPeople, readDuration, readInstant } from '../../workflows/index.ts';
+import { type DefinitionAddition, isEmpty, membersOf } from '../addition.ts';
 import { type Condition, holds, type StepFacts } from '../charts/process-plan.ts';
 import {
   longestList,
@@ -37,6 +38,19 @@ export const rulesOf = (step: StepDefinition) => {
   return { onRefusal, onUnreached, onDeadline: step.onDeadline };
 };
 
+/** The members of an addition for a step; undefined without any. */
+export const addedTo = (
+  definition: ProcessDefinition,
+  step: StepDefinition,
+  inCompensation: boolean,
+  addition: DefinitionAddition | undefined,
+) => {
+  const added = membersOf(addition, 'definition', definition);
+  return isEmpty(added)
+    ? undefined
+    : addition?.stepOf(added, membersOf(addition, 'step', step), inCompensation);
+};
+
 /** The people of a step, with their places in it, and the text that each signs. */
 const peopleOf = (step: StepDefinition, usual: string | undefined) => {
   const text = step.text ?? usual;
@@ -61,8 +75,14 @@ const problem = (place: string, words: string): string => `${place} ${words}`;
 function* personProblems(
   step: StepDefinition,
   at: string,
-  usual: string | undefined,
-  isKnown: (msisdn: string) => boolean,
+  {
+    usual,
+    isKnown,
+  }: {
+    readonly usual: string | undefined;
+    readonly isKnown: (msisdn: string) => boolean;
+  },
+  roomFor: (text: string) => number | undefined,
 ): Generator<string> {
   const numbers = new Set<string>();
   for (const { place, person, text } of peopleOf(step, usual)) {
@@ -71,13 +91,22 @@ function* personProblems(
     if (numbers.has(number)) yield problem(`${where}.msisdn`, 'must not be in a step twice');
     numbers.add(number);
     if (!isKnown(number)) yield problem(`${where}.msisdn`, 'is not known');
-    if (text === undefined)
-      yield problem(`${where}.text`, 'must be there: neither the step nor the process has a text');
-    else if (text.length > dtbsLimit(text))
-      yield problem(
-        `${where}.text`,
-        'may have 119 characters at most, because some are not in the GSM 03.38 alphabet',
-      );
+    const room = roomFor(text ?? '');
+    if (text === undefined) {
+      if (room === undefined)
+        yield problem(
+          `${where}.text`,
+          'must be there: neither the step nor the process has a text',
+        );
+      continue;
+    }
+    const most = dtbsLimit(text) - (room ?? 0);
+    if (text.length <= most) continue;
+    const why = [
+      dtbsLimit(text) === 239 ? [] : ['because some are not in the GSM 03.38 alphabet'],
+      room === undefined ? [] : ['because the text also says what is signed'],
+    ].flat();
+    yield problem(`${where}.text`, `may have ${most} characters at most, ${why.join(', and ')}`);
   }
 }
 
@@ -232,6 +261,7 @@ function* stepProblems(
     readonly deadline: string;
     readonly usual: string | undefined;
     readonly isKnown: (msisdn: string) => boolean;
+    readonly roomIn: (step: StepDefinition, at: string) => (text: string) => number | undefined;
   },
 ): Generator<string> {
   const { if: condition, signers, deadline, escalate } = step;
@@ -243,7 +273,7 @@ function* stepProblems(
       yield problem(`${at}.signers[${index}].key`, 'must be unique in the step');
   if (needOf(step) > signers.length)
     yield problem(`${at}.need`, 'must not be more than the signers');
-  yield* personProblems(step, at, context.usual, context.isKnown);
+  yield* personProblems(step, at, context, context.roomIn(step, at));
   if (condition !== undefined) {
     if (comparisonsOf(condition).length > longestList)
       yield problem(`${at}.if`, `may have ${longestList} comparisons at most`);
@@ -285,12 +315,30 @@ const stepsOf = ({ steps, compensation }: ProcessDefinition): readonly PlacedSte
   ),
 ];
 
+/** What a definition is checked with. */
+export interface DefinitionContext {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly isKnown: (msisdn: string) => boolean;
+  readonly addition?: DefinitionAddition | undefined;
+}
+
 function* ruleProblems(
   definition: ProcessDefinition,
-  { now, isKnown }: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
+  { now, isKnown, addition }: DefinitionContext,
 ): Generator<string> {
   const { text: usual, deadline } = definition;
   const all = stepsOf(definition);
+  const added = membersOf(addition, 'definition', definition);
+  const roomIn = (step: StepDefinition, at: string) => {
+    const isAdded = addedTo(definition, step, isCompensation(at), addition) !== undefined;
+    return (text: string) => (isAdded ? addition?.textRoomFor(text) : undefined);
+  };
+  if (addition !== undefined)
+    yield* addition.problemsIn(
+      added,
+      all.map(({ step, at }) => ({ at, members: membersOf(addition, 'step', step) })),
+    );
   let people = 0;
   for (const { step, at } of all) {
     people += peopleOf(step, usual).length;
@@ -300,7 +348,7 @@ function* ruleProblems(
   if (until !== undefined && until <= now) yield problem('deadline', 'must not be in the past');
   for (const [index, { step, at }] of all.entries()) {
     const earlier = all.slice(0, index).map((each) => each.step);
-    yield* stepProblems(step, at, earlier, { now, deadline, usual, isKnown });
+    yield* stepProblems(step, at, earlier, { now, deadline, usual, isKnown, roomIn });
   }
 }
 
@@ -325,7 +373,7 @@ function* hopelessConditions(definition: ProcessDefinition): Generator<string> {
 /** @returns All problems: each names its place, and what is wrong there. */
 export const findProblems = (
   definition: ProcessDefinition,
-  context: { readonly now: number; readonly isKnown: (msisdn: string) => boolean },
+  context: DefinitionContext,
 ): readonly string[] => {
   const found = [...ruleProblems(definition, context)];
   return found.length > 0 ? found : [...hopelessConditions(definition)];

@@ -3,11 +3,19 @@
  */
 
 import { readDuration, readInstant } from '../../workflows/index.ts';
+import { type DefinitionAddition, isEmpty, membersOf } from '../addition.ts';
 import type { ProcessInput } from '../charts/process.machine.ts';
 import type { PlanStep } from '../charts/process-plan.ts';
 import type { Person } from '../charts/signer-contract.ts';
 import type { PersonDefinition, ProcessDefinition, StepDefinition } from './definition.ts';
-import { compensationDeadlineMs, digitsOf, keyOf, needOf, rulesOf } from './definition-rules.ts';
+import {
+  addedTo,
+  compensationDeadlineMs,
+  digitsOf,
+  keyOf,
+  needOf,
+  rulesOf,
+} from './definition-rules.ts';
 
 const deadlineOf = (text: string): NonNullable<PlanStep['deadline']> => {
   const at = readInstant(text);
@@ -17,20 +25,26 @@ const deadlineOf = (text: string): NonNullable<PlanStep['deadline']> => {
 const planStep = (
   definition: ProcessDefinition,
   step: StepDefinition,
+  addition: DefinitionAddition | undefined,
   usualDeadline?: PlanStep['deadline'],
 ): PlanStep => {
   const { name, ask, askAgain, remind, deadline, escalate } = step;
+  const added = addedTo(definition, step, usualDeadline !== undefined, addition);
   const personOf = (
     person: PersonDefinition,
     text = step.text ?? definition.text ?? '',
-  ): Person => ({
-    name: person.name,
-    msisdn: `+${digitsOf(person.msisdn)}`,
-    text: person.text ?? text,
-    language: person.language ?? definition.language,
-    profile: person.profile ?? definition.profile,
-    email: person.email,
-  });
+  ): Person => {
+    const more = membersOf(addition, 'person', person);
+    return {
+      name: person.name,
+      msisdn: `+${digitsOf(person.msisdn)}`,
+      text: person.text ?? text,
+      language: person.language ?? definition.language,
+      profile: person.profile ?? definition.profile,
+      email: person.email,
+      ...(!isEmpty(more) && { added: more }),
+    };
+  };
   return {
     name,
     need: needOf(step),
@@ -46,6 +60,7 @@ const planStep = (
     remindMs: remind.map(readDuration).toSorted((one, other) => one - other),
     deadline: deadline === undefined ? usualDeadline : deadlineOf(deadline),
     escalate: escalate && { afterMs: readDuration(escalate.after), to: personOf(escalate.to) },
+    ...(added !== undefined && { added }),
   };
 };
 
@@ -57,18 +72,23 @@ export const planOf = (
   definition: ProcessDefinition,
   { apId, id }: { readonly apId: string; readonly id: string },
   at: number,
+  addition?: DefinitionAddition,
 ): ProcessInput => {
   const { title, steps, compensation } = definition;
   const deadline = deadlineOf(definition.deadline);
+  const added = membersOf(addition, 'definition', definition);
   return {
     apId,
     id,
     title,
     at,
     deadline: 'at' in deadline ? deadline.at : at + deadline.afterMs,
-    steps: steps.map((step) => planStep(definition, step)),
+    steps: steps.map((step) => planStep(definition, step, addition)),
     compensation: compensation.map((item) =>
-      'name' in item ? planStep(definition, item, { afterMs: compensationDeadlineMs }) : item,
+      'name' in item
+        ? planStep(definition, item, addition, { afterMs: compensationDeadlineMs })
+        : item,
     ),
+    ...(!isEmpty(added) && { added }),
   };
 };

@@ -101,6 +101,7 @@ export const createEvidenceMaker = (options: {
       throw new Error(`${place}: the signature does not verify: ${verified.reason}`);
     const { signer, nonce = new Uint8Array() } = verified;
     const entryWith = (serialNumber: string): SignatureEntry => ({
+      ...entry.added,
       ...personIn(entry),
       text: person.text,
       at: instantOf(at),
@@ -128,11 +129,12 @@ export const createEvidenceMaker = (options: {
    * @throws When a signature is not there or does not verify; names the entry, never its values.
    */
   return async ({ report, id, name, definition, endedAt }) => {
-    const { apId, outcome, steps, refusals } = report;
+    const { apId, outcome, steps, refusals, added } = report;
     const signatures: SignatureEntry[] = [];
     for (const [index, entry] of report.signatures.entries())
       signatures.push(await signatureIn(apId, entry, `signatures[${index}]`));
     const evidence: Evidence = evidenceSchema.parse({
+      ...added,
       iss: issuer,
       iat: Math.floor(endedAt / 1000),
       process: { id, name, apId, definitionHash: hashDefinition(definition) },

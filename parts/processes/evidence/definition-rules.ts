@@ -5,6 +5,7 @@
  * Only the members of a definition that matter here are read.
  */
 import { z } from 'zod';
+import { type DefinitionAddition, isEmpty, membersOf } from '../addition.ts';
 import { escalatedKey } from '../charts/process-progress.ts';
 import { isOver } from './entry-rules.ts';
 import { type Evidence, hashDefinition } from './evidence.ts';
@@ -17,9 +18,10 @@ const personSchema = z.object({
   name: nameSchema,
   msisdn: z.string(),
   text: z.string().optional(),
+  language: z.string().optional(),
 });
 
-const stepSchema = z.object({
+const stepSchema = z.looseObject({
   name: nameSchema,
   text: z.string().optional(),
   signers: z.array(
@@ -39,8 +41,9 @@ type Step = Readonly<z.infer<typeof stepSchema>>;
 
 const revokeSchema = z.object({ revoke: z.literal('signatures') });
 
-const definitionSchema = z.object({
+const definitionSchema = z.looseObject({
   text: z.string().optional(),
+  language: z.string().optional(),
   steps: z.array(stepSchema),
   // Others only tell somebody.
   compensation: z.array(z.unknown()).optional(),
@@ -48,10 +51,14 @@ const definitionSchema = z.object({
 
 const digitsOf = (msisdn: string): string => msisdn.replace(/\D/g, '');
 
+/** A text of the definition as the person was shown it. */
+type Shown = (text: string | undefined, language: string | undefined) => string | undefined;
+
 /** The texts that a person may have signed under a key of a step; none for anybody else. */
 const textsFor = (
   step: Step,
   usual: string | undefined,
+  shown: Shown,
   entry: { readonly key: string; readonly name: string; readonly msisdn: string },
 ): readonly (string | undefined)[] => {
   const own = step.text ?? usual;
@@ -74,7 +81,7 @@ const textsFor = (
       ({ key, name, msisdn }) =>
         key === entry.key && name === entry.name && digitsOf(msisdn) === digitsOf(entry.msisdn),
     )
-    .map(({ text }) => text);
+    .map(({ text, language }) => shown(text, language));
 };
 
 const neededOf = ({ need = 'all', signers }: Step): number =>
@@ -99,13 +106,30 @@ const mayBeUnmet = ({ onRefusal, onUnreached, onDeadline }: Step): boolean =>
 
 const endless = '9999';
 
-/** @param given JSON. */
-export function* checkDefinition(evidence: Evidence, given: unknown): Generator<EvidenceProblem> {
+/**
+ * @param given JSON.
+ * @param addition Members of another part, which writes texts.
+ */
+export function* checkDefinition(
+  evidence: Evidence,
+  given: unknown,
+  addition: DefinitionAddition | undefined,
+): Generator<EvidenceProblem> {
   const parsed = definitionSchema.safeParse(given);
   if (!parsed.success) return yield problem('definition', 'MALFORMED');
   if (hashDefinition(given) !== evidence.process.definitionHash)
     return yield problem('process.definitionHash', 'ANOTHER_DEFINITION');
-  const { text, steps, compensation = [] } = parsed.data;
+  const { text, steps, compensation = [], language: usualLanguage } = parsed.data;
+  const added = membersOf(addition, 'definition', parsed.data);
+  const shownIn = (step: Step): Shown => {
+    const own = membersOf(addition, 'step', step);
+    const members = isEmpty(added)
+      ? undefined
+      : addition?.stepOf(added, own, !steps.includes(step));
+    if (addition === undefined || members === undefined) return (words) => words;
+    return (words = '', language = usualLanguage) =>
+      addition.textOf(words, { prepared: evidence, step: members, language });
+  };
   const more = compensation.flatMap((each) => stepSchema.safeParse(each).data ?? []);
   const names = evidence.steps.map(({ name }) => name);
   const expected = [...steps, ...more]
@@ -117,7 +141,7 @@ export function* checkDefinition(evidence: Evidence, given: unknown): Generator<
   const known = new Map([...steps, ...more].map((step) => [step.name, step]));
   for (const [index, entry] of evidence.signatures.entries()) {
     const step = known.get(entry.step);
-    const texts = step === undefined ? [] : textsFor(step, text, entry);
+    const texts = step === undefined ? [] : textsFor(step, text, shownIn(step), entry);
     if (texts.length === 0) yield problem(`signatures[${index}].msisdn`, 'NO_SIGNER');
     else if (!texts.includes(entry.text))
       yield problem(`signatures[${index}].text`, 'ANOTHER_TEXT');

@@ -22,6 +22,7 @@ import {
   trustDocument,
   trustFields,
 } from '../../../src/command-line/trust.ts';
+import type { DefinitionAddition } from '../addition.ts';
 import type { Evidence } from './evidence.ts';
 
 interface Flags {
@@ -102,7 +103,12 @@ const gatewayFields = ([name, trust]: readonly [string, Trust]): readonly Field[
 
 const unverified = 'The record does not verify';
 
-const verify = async (context: CliContext, file: string, flags: Flags): Promise<Report> => {
+const verify = async (
+  context: CliContext,
+  file: string,
+  flags: Flags,
+  addition: DefinitionAddition | undefined,
+): Promise<Report> => {
   const trust = await readTrustFile(flags.serviceRoot, '--service-root');
   const gateways = await Promise.all(
     Object.entries(flags.gatewayRoot).map(
@@ -113,7 +119,7 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
   const named = 'The file that --definition names';
   const definition = flags.definition && parseJson(await readNamed(flags.definition, named), named);
   const record = recordIn((await readNamed(file, 'The file')).trim());
-  const { haveCommonRoot, verifyEvidence } = await import('./verify-evidence.ts');
+  const { haveCommonRoot, createVerifyEvidence } = await import('./verify-evidence.ts');
   if (
     haveCommonRoot(
       trust.certificates,
@@ -123,7 +129,7 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
     throw new UsageError(
       'The files that --service-root and --gateway-root name have a certificate in common.',
     );
-  const result = await verifyEvidence(record, {
+  const result = await createVerifyEvidence(addition)(record, {
     serviceRoots: trust.certificates,
     gatewayRoots: Object.fromEntries(
       gateways.map(([name, { certificates }]) => [name, certificates]),
@@ -158,23 +164,28 @@ const verify = async (context: CliContext, file: string, flags: Flags): Promise<
   );
 };
 
-export const addEvidence: AddCommand = (program, context, done) => {
-  const command = program
-    .command('evidence')
-    .description('check the evidence record of a process with several people')
-    .command('verify')
-    .description('verify the record and every signature in it, without a service')
-    .argument('<file>', 'the record, or the JSON of the process that has ended')
-    .requiredOption('--service-root <file>', 'root certificates of the service (PEM)')
-    .option(
-      '--gateway-root <name=file>',
-      'root certificates of the other service behind a gateway, for its signatures; can be repeated',
-      addGateway,
-      {},
-    )
-    .addOption(new Option('--root <file>', 'of earlier versions').hideHelp().argParser(oldOption))
-    .option('--definition <file>', 'what the process was begun with (JSON)')
-    .option('--at <time>', 'when all certificates must be valid (default: at their use)')
-    .action(async (file: string, flags: Flags) => done(await verify(context, file, flags)));
-  worksAt('here', command);
-};
+/** @param addition Members of another part. */
+export const createAddEvidence =
+  (addition?: DefinitionAddition): AddCommand =>
+  (program, context, done) => {
+    const command = program
+      .command('evidence')
+      .description('check the evidence record of a process with several people')
+      .command('verify')
+      .description('verify the record and every signature in it, without a service')
+      .argument('<file>', 'the record, or the JSON of the process that has ended')
+      .requiredOption('--service-root <file>', 'root certificates of the service (PEM)')
+      .option(
+        '--gateway-root <name=file>',
+        'root certificates of the other service behind a gateway, for its signatures; can be repeated',
+        addGateway,
+        {},
+      )
+      .addOption(new Option('--root <file>', 'of earlier versions').hideHelp().argParser(oldOption))
+      .option('--definition <file>', 'what the process was begun with (JSON)')
+      .option('--at <time>', 'when all certificates must be valid (default: at their use)')
+      .action(async (file: string, flags: Flags) =>
+        done(await verify(context, file, flags, addition)),
+      );
+    worksAt('here', command);
+  };

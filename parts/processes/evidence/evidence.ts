@@ -52,7 +52,8 @@ const refusalEntry = person.extend({
   reason: z.string().optional().describe("The person's own words"),
 });
 
-export const evidenceSchema = z.object({
+/** The record and its signatures may have members of another part, too (addition.ts). */
+const knownSchema = z.object({
   iss: z.string().describe('Base URL of the service'),
   iat: z.number().int().min(0).describe('When the process ended; seconds since the epoch'),
   process: z.object({
@@ -70,11 +71,12 @@ export const evidenceSchema = z.object({
       }),
     )
     .describe('In their order'),
-  signatures: z.array(signatureEntry),
+  signatures: z.array(signatureEntry.loose() as unknown as typeof signatureEntry),
   refusals: z.array(refusalEntry),
 });
 
-export type Evidence = Readonly<z.infer<typeof evidenceSchema>>;
+export type Evidence = Readonly<z.infer<typeof knownSchema>>;
+export const evidenceSchema: z.ZodType<Evidence> = knownSchema.loose();
 
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

@@ -29,6 +29,7 @@ import { usableRoots } from '../../../packages/pki/src/roots.ts';
 import { verifySignature } from '../../../packages/pki/src/verify.ts';
 import { readJsonObject } from '../../../packages/relying-party/src/token.ts';
 import { nonceOf } from '../../../src/transactions/ids.ts';
+import type { DefinitionAddition } from '../addition.ts';
 import { checkDefinition } from './definition-rules.ts';
 import { checkEntries } from './entry-rules.ts';
 import { type Evidence, evidenceSchema, evidenceType } from './evidence.ts';
@@ -192,24 +193,32 @@ export interface EvidenceOptions {
  * @returns The content, or all that is wrong with it. Problems name places and never repeat values.
  * @throws TypeError When the roots or `at` are not usable.
  */
-export const verifyEvidence = async (
+export type VerifyEvidence = (
   evidence: string,
   options: EvidenceOptions,
-): Promise<EvidenceVerification> => {
-  const { at, definition } = options;
-  if (at !== undefined && Number.isNaN(at.getTime()))
-    throw new TypeError('at: a valid date is needed');
-  const trust = readTrust(options);
-  const opened = await openRecord(evidence, trust.service, at);
-  if ('problem' in opened) return { ok: false, problems: [opened.problem] };
-  const found = [
-    ...checkSignatures(opened.evidence, trust, at),
-    ...checkEntries(opened.evidence),
-    ...(definition === undefined ? [] : checkDefinition(opened.evidence, definition)),
-  ];
-  // Two rules may find the same.
-  const [first, ...more] = new Map(found.map((each) => [each.message, each])).values();
-  return first === undefined
-    ? { ok: true, evidence: opened.evidence }
-    : { ok: false, problems: [first, ...more] };
-};
+) => Promise<EvidenceVerification>;
+
+/** @param addition Members of another part in definitions and records (addition.ts). */
+export const createVerifyEvidence =
+  (addition?: DefinitionAddition): VerifyEvidence =>
+  async (evidence, options) => {
+    const { at, definition } = options;
+    if (at !== undefined && Number.isNaN(at.getTime()))
+      throw new TypeError('at: a valid date is needed');
+    const trust = readTrust(options);
+    const opened = await openRecord(evidence, trust.service, at);
+    if ('problem' in opened) return { ok: false, problems: [opened.problem] };
+    const found = [
+      ...checkSignatures(opened.evidence, trust, at),
+      ...checkEntries(opened.evidence),
+      ...(definition === undefined ? [] : checkDefinition(opened.evidence, definition, addition)),
+    ];
+    // Two rules may find the same.
+    const [first, ...more] = new Map(found.map((each) => [each.message, each])).values();
+    return first === undefined
+      ? { ok: true, evidence: opened.evidence }
+      : { ok: false, problems: [first, ...more] };
+  };
+
+/** Of processes without members of another part. */
+export const verifyEvidence = createVerifyEvidence();

@@ -33,6 +33,8 @@ export interface TaskView extends FormTarget {
   readonly task: Task;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** What another part shows before the text. */
+  readonly section?: Html | undefined;
   /** What was wrong with the form that the person has just sent; `reason` is what was typed. */
   readonly formError?:
     | { readonly problem: 'service' | 'tooLong'; readonly reason?: string }
@@ -127,6 +129,7 @@ ${icons.phone}
 <h1>${title}</h1>
 <p class="lead">${lead(isolated(task.application), isolated(task.name))}</p>
 ${state.problem === undefined ? '' : problemBlock(words.problems[state.problem])}
+${view.section ?? ''}
 ${document(task, words)}
 ${facts(task, words, frame.language)}
 <p>${state.mayAsk ? how(shortened(task.msisdn)) : exhausted}</p>

@@ -22,6 +22,7 @@ import {
   type Source,
   takeAll,
 } from '../../../src/registry/rate-limiter.ts';
+import type { AdditionPages } from '../addition.ts';
 import type { Link, TaskLinks } from './links.ts';
 import { type NoticeCause, type TaskView, taskNotice, taskPage } from './task-page.ts';
 import { maxReasonLength, type Task, type Tasks } from './tasks.ts';
@@ -29,6 +30,8 @@ import { maxReasonLength, type Task, type Tasks } from './tasks.ts';
 export interface TaskRoutesOptions {
   readonly tasks: Tasks;
   readonly links: TaskLinks;
+  /** Of another part, where one adds something to what is signed. */
+  readonly section?: AdditionPages['section'] | undefined;
   /** How the pages of this service look. Asked at the first request. */
   readonly frame: () => Pick<PageFrame, 'tenantName' | 'branding' | 'path'>;
   /** Asked at the first form: `https://sign.example.com`. */
@@ -89,17 +92,15 @@ export const createTaskRoutes = (options: TaskRoutesOptions) => {
     task: Task,
     formError?: TaskView['formError'],
     status = 200,
-  ): Response =>
-    answerPage(
-      taskPage(frameFor(c, task), {
-        task,
-        pagePath,
-        csrf: links.formToken(link),
-        now: now(),
-        formError,
-      }),
+  ): Response => {
+    const frame = frameFor(c, task);
+    const section = task.addition && options.section?.(task.addition, pagePath, frame.language);
+    const csrf = links.formToken(link);
+    return answerPage(
+      taskPage(frame, { task, pagePath, csrf, now: now(), formError, section }),
       status,
     );
+  };
 
   /** @returns The fields, or the status of the refusal. */
   const readForm = async (

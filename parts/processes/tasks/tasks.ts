@@ -11,6 +11,7 @@ import {
   readAddress,
 } from '../../../packages/engine/src/record.ts';
 import { type PageLanguage, pageLanguages } from '../../../src/http/pages/languages.ts';
+import type { AdditionTask } from '../addition.ts';
 import { endedSigner, type ProcessContext } from '../charts/process-progress.ts';
 import { publishProcess } from '../charts/process-report.ts';
 import { maxAsks, promptSeconds } from '../charts/signer.machine.ts';
@@ -46,6 +47,8 @@ export interface Task {
   readonly text: string;
   /** What the application asked for; undefined for the browser's. */
   readonly language?: PageLanguage | undefined;
+  /** For another part, which adds something to what is signed. */
+  readonly addition?: AdditionTask | undefined;
   /** Who has signed already, in order. */
   readonly signed: readonly { readonly name: string; readonly at: number }[];
   readonly state: TaskState;
@@ -82,6 +85,20 @@ export const findSigner = async (
       : (live.context as SignerContext);
   if (context?.linkVersion !== version) return undefined;
   return { process, value: live?.value, context };
+};
+
+/** What the pages of another part are told; undefined where it adds nothing to this signer. */
+export const additionTaskOf = ({ process, context }: Signer): AdditionTask | undefined => {
+  const { apId, addition, child } = context;
+  return (
+    addition && {
+      apId,
+      instance: process.id,
+      createdAt: process.createdAt,
+      child,
+      ...addition,
+    }
+  );
 };
 
 /** A turn takes milliseconds, where a worker runs. */
@@ -179,6 +196,7 @@ export const createTasks = ({
         text,
         state,
         language: languageOf(language),
+        addition: additionTaskOf(found),
         signed: state.kind === 'ended' ? [] : signedIn(found.process),
       };
     },

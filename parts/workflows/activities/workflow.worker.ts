@@ -82,13 +82,11 @@ export const startWorkflowsWorker = (options: {
 
   listing.sweep().catch((error: unknown) => options.onError(toError(error)));
   /** The API has asked before; other programs cannot. */
-  const failWrongInput = async (
-    { id = '', timestamp, opts, data }: InstanceJob,
-    name: string,
-  ): Promise<void> => {
+  const failWrongInput = async (job: InstanceJob, name: string): Promise<void> => {
+    const { id = '', timestamp, opts, data } = job;
     const { input } = Object(data) as { readonly input?: unknown };
     const { addedAt } = begunJob({ id, timestamp, opts }, now());
-    const about = { now: addedAt, find: subscribers.find };
+    const about = { apId: apIdIn(job), now: addedAt, find: subscribers.find };
     const problem = await workflowOf(name)?.checkInput?.(input, about);
     if (problem !== undefined) throw jobFailure(problem);
   };

@@ -57,7 +57,7 @@ export const openWorkflowConsole = async (
   // Charts that cannot be loaded here run in the service all the same; their contexts are not shown.
   if (!charts.ok) warn(`The workflows of the configuration are not usable: ${charts.problems[0]}`);
   const workflows = await workflowsIn(rooms, host.hosted, charts.ok ? charts.value : []);
-  const hosted = (await Promise.all(host.hosted.map((each) => each.openConsole?.()))).filter(
+  const hosted = (await Promise.all(host.hosted.map((each) => each.openConsole?.(rooms)))).filter(
     (each) => each !== undefined,
   );
   const isHidden = hiddenIn(host.hosted);

@@ -225,9 +225,10 @@ export const createWorkflowDetails = (
       const isSeen = seesPeople(role);
       const workflow = workflowOf(view);
       const children = childrenOf(instance);
-      const hosted = deps.hosted
-        .map((each) => each.detailOf(instance, children, isSeen))
-        .find((each) => each !== undefined);
+      const details = await Promise.all(
+        deps.hosted.map((each) => each.detailOf(instance, children, isSeen)),
+      );
+      const hosted = details.find((each) => each !== undefined);
       const signatures = workflow === undefined ? [] : await signaturesOf(instance, workflow);
       const next = record && firstTimer(record);
       const { createdAt, endedAt, status } = view;

@@ -251,7 +251,7 @@ export const createWorkflows = (options: {
       } catch (error) {
         return { kind: 'invalid', message: problemOf(error, 'input', input) };
       }
-      const message = find && (await workflow.checkInput?.(input, { now: timestamp, find }));
+      const message = find && (await workflow.checkInput?.(input, { apId, now: timestamp, find }));
       if (message !== undefined) return { kind: 'invalid', message };
       const people = peopleOf(name, data);
       const { own, inAll } = await listing.sizes(apId);

@@ -19,10 +19,9 @@ export {
 } from '../../../packages/protocol/src/fault.ts';
 export { type Evidence, hashDefinition } from '../../../parts/processes/evidence/evidence.ts';
 export type { EvidenceProblem } from '../../../parts/processes/evidence/problem.ts';
-export {
-  type EvidenceOptions,
-  type EvidenceVerification,
-  verifyEvidence,
+export type {
+  EvidenceOptions,
+  EvidenceVerification,
 } from '../../../parts/processes/evidence/verify-evidence.ts';
 export {
   type ReceiptJobData,
@@ -39,3 +38,4 @@ export {
   signatureQueueName,
   signatureRecordSchema,
 } from '../../transactions/contract.ts';
+export { verifyEvidence } from './verify-evidence.ts';

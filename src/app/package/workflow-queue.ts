@@ -1,4 +1,5 @@
 /** `createWorkflowQueue` of `paraph/queue`, with what parts say of their workflows. */
+import { documentInputs } from '../../../parts/documents/signing/inputs.ts';
 import { processInputs } from '../../../parts/processes/inputs.ts';
 import {
   createCheckedQueue,
@@ -7,7 +8,7 @@ import {
   type WorkflowQueueOptions,
 } from '../../../parts/workflows/workflow-queue.ts';
 
-const rules: readonly InputRules[] = [processInputs];
+const rules: readonly InputRules[] = [processInputs, documentInputs];
 
 /** A producer of signature processes, and of instances of charts of the service's operators. */
 export const createWorkflowQueue = (options: WorkflowQueueOptions): WorkflowQueue =>

@@ -135,7 +135,8 @@ export const startReplayStage = async (
   const bulkQueue = replays.queue;
   const forBulk = {
     settings: settingsOf(product.configuration),
-    ...{ redis: blocking, prefix, shards, retention, directory: undefined, now: Date.now, onError },
+    ...{ redis: blocking, prefix, shards, retention, now: Date.now, onError },
+    ...{ directory: undefined, dataDirectory: undefined, variables: {} },
     answer: createAnswer(shards, { protocol, now: Date.now }),
   };
   const opening = product.core.parts.map((part) => part.openBulk?.(forBulk));

@@ -3,7 +3,7 @@
  * transactions and prompts of its people.
  */
 import type { PlanStep, ProcessPlan } from '../../../parts/processes/charts/process-plan.ts';
-import { definitionSchema } from '../../../parts/processes/definition/definition.ts';
+import { createDefinitionSchema } from '../../../parts/processes/definition/definition.ts';
 import { planOf } from '../../../parts/processes/definition/plan.ts';
 import { type Evidence, hindrances, type Violation } from '../evidence.ts';
 import { excused } from '../excuses.ts';
@@ -98,7 +98,11 @@ export const knownProcesses = (evidence: Evidence): readonly Known[] => {
   return evidence.processes.runs.map((run): Known => {
     const final = run.final?.answer;
     const at = final === undefined ? run.startedAt : Date.parse(final.createdAt);
-    const plan = planOf(definitionSchema.parse(run.shape), { apId: processesId, id: run.id }, at);
+    const plan = planOf(
+      createDefinitionSchema().parse(run.shape),
+      { apId: processesId, id: run.id },
+      at,
+    );
     const steps = [...plan.steps, ...plan.compensation.filter(isStep)];
     return { run, evidence, plan, final, steps, prompts: prompts.get(run.id) ?? [] };
   });

@@ -4,12 +4,13 @@
 import type { Evidence } from '../evidence.ts';
 import type { Stage } from '../stage.ts';
 import { lookAtBulks, runBulks } from './bulks.ts';
+import { lookAtDocuments, runDocuments } from './documents.ts';
 import { runLogins } from './logins.ts';
 import { lookAtMails, runMails } from './mails.ts';
 import { type ChartRun, lookAtCharts, runCharts } from './own-charts.ts';
 import type { Scene } from './scene.ts';
 
-export const loadNames = ['bulks', 'mails', 'logins', 'charts'] as const;
+export const loadNames = ['bulks', 'mails', 'logins', 'charts', 'documents'] as const;
 export type LoadName = (typeof loadNames)[number];
 
 /** Mails and bulks take long, so the last ones begin before the other load ends. */
@@ -18,6 +19,7 @@ const beforeEndMs: Readonly<Record<LoadName, number>> = {
   mails: 25_000,
   logins: 8000,
   charts: 10_000,
+  documents: 20_000,
 };
 
 /** @returns Resolves when all of it is over. `look` is for when the service is well. */
@@ -42,17 +44,19 @@ export const runLoads = async (
         })
       : Promise.resolve([]);
   const { mailBox: box, gateway } = stage;
-  const [bulks, mails, logins, charts] = await Promise.all([
+  const [bulks, mails, logins, charts, documents] = await Promise.all([
     run('bulks', (own) => runBulks({ ...own, token: scene.token })),
     run('mails', (own) => runMails({ ...own, box })),
     run('logins', runLogins),
     run('charts', (own) => runCharts({ ...own, marksUrl: gateway.marksUrl })),
+    run('documents', runDocuments),
   ]);
   return {
     charts,
     look: async () => {
       await lookAtBulks(bulks, scene);
       await lookAtMails(mails, url);
+      await lookAtDocuments(documents, url);
       await lookAtCharts(
         charts.filter(({ acknowledgedAt }) => acknowledgedAt !== undefined),
         url,
@@ -61,6 +65,7 @@ export const runLoads = async (
         bulks,
         mails: { runs: mails, mails: box.mails, refused: box.refused },
         logins,
+        documents,
         charts: { runs: charts, marks: gateway.marks, ends: gateway.ends },
       };
     },

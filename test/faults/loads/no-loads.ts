@@ -4,6 +4,7 @@ import type { Evidence } from '../evidence.ts';
 export const noLoads: Evidence['loads'] = {
   bulks: [],
   logins: [],
+  documents: [],
   mails: { runs: [], mails: [], refused: [] },
   charts: { runs: [], marks: [], ends: [] },
 };

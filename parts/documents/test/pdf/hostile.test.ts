@@ -64,7 +64,7 @@ describe('a file with words in the wrong places', () => {
         const material = { certificates: roots, ocsps: [], crls: [] };
         expect(await addRevocation(bytes, material)).toHaveProperty('ok');
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     );
   });
 });

@@ -29,7 +29,12 @@ const place = { page: 1, x: 1, y: 1, width: 12, height: 6 };
 const signTwice = async (bytes: Uint8Array, level: Level): Promise<Uint8Array> => {
   const order = { fieldName: 'Paraph 1', place, lines: ['Zoë', 'Иван'], name: 'Zoë Ångström' };
   const once = await sign(bytes, ada, order, level);
-  return sign(once, bob, { fieldName: 'Paraph 2', reason: 'Agreed' }, level);
+  return sign(
+    once,
+    bob,
+    { fieldName: 'Paraph 2', reason: 'Agreed', record: Buffer.from('{"a":1}') },
+    level,
+  );
 };
 
 const write = (name: string, bytes: Uint8Array): string => {

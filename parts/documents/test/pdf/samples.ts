@@ -139,11 +139,15 @@ const isText = ([, body]: readonly [number, string | Uint8Array]): boolean =>
   typeof body === 'string';
 
 /** With object streams and a cross-reference stream, as PDF 1.5 has them. */
-export const withStreams = (objects: Objects = objectsOf(), header = '%PDF-1.5\n'): Buffer => {
+export const withStreams = (
+  objects: Objects = objectsOf(),
+  header = '%PDF-1.5\n',
+  isPacked: (each: readonly [number, string | Uint8Array]) => boolean = isText,
+): Buffer => {
   const [container, own] = [sizeOf(objects), sizeOf(objects) + 1];
-  const packed = new Map([...objects].filter(isText));
-  const outside = new Map([...objects].filter((each) => !isText(each)));
-  outside.set(container, objectStream(packed));
+  const packed = new Map([...objects].filter(isPacked));
+  const outside = new Map([...objects].filter((each) => !isPacked(each)));
+  if (packed.size > 0) outside.set(container, objectStream(packed));
   const { bytes, offsets } = place(outside, header.length);
   const start = header.length + bytes.length;
   const entries = new Map<number, Entry>([
@@ -187,6 +191,42 @@ export const hybrid = (objects: Objects = objectsOf()): Buffer => {
   ]);
 };
 
+/**
+ * Linearised: a first section for the objects of the first page stands at the beginning, and the
+ * end of the file leads to it; it leads to the section with all others.
+ */
+export const linearised = (objects: Objects = objectsOf()): Buffer => {
+  const header = '%PDF-1.4\n';
+  const ofFirstPage = new Set([1, 3, 4, 5]);
+  const size = sizeOf(objects) + 1;
+  const dictionary = new Map([[size - 1, `<</Linearized 1 /L 0 /H [0 0] /O 3 /E 0 /N 1 /T 0>>`]]);
+  const begin = place(dictionary, header.length);
+  const firstAt = header.length + begin.bytes.length;
+  const first = new Map([...objects].filter(([number]) => ofFirstPage.has(number)));
+  const others = new Map([...objects].filter(([number]) => !ofFirstPage.has(number)));
+  /** As long for every place, because its numbers are padded. */
+  const sectionOf = (offsets: ReadonlyMap<number, number>, previous: number): string =>
+    `xref\n${[...begin.offsets, ...offsets]
+      .map(([number, offset]) => `${number} 1\n${entry(offset)}`)
+      .join(
+        '',
+      )}trailer\n<</Size ${size} /Root 1 0 R /Info 6 0 R /Prev ${String(previous).padStart(10, '0')}>>\nstartxref\n0\n%%EOF\n`;
+  const bodiesAt = firstAt + sectionOf(place(first, 0).offsets, 0).length;
+  const firstBodies = place(first, bodiesAt);
+  const otherBodies = place(others, bodiesAt + firstBodies.bytes.length);
+  const mainAt = bodiesAt + firstBodies.bytes.length + otherBodies.bytes.length;
+  return Buffer.concat([
+    latin1(header),
+    begin.bytes,
+    latin1(sectionOf(firstBodies.offsets, mainAt)),
+    firstBodies.bytes,
+    otherBodies.bytes,
+    latin1(
+      `${tableOf(otherBodies.offsets)}trailer\n<</Size ${size}>>\nstartxref\n${firstAt}\n%%EOF\n`,
+    ),
+  ]);
+};
+
 /** Another save of a file with a table: objects that are new, or in the place of others. */
 export const savedAgain = (before: Uint8Array, objects: Objects, trailer = ''): Buffer => {
   const [, previous = '0'] =
@@ -210,12 +250,18 @@ export const savedAgain = (before: Uint8Array, objects: Objects, trailer = ''): 
 export const kinds: Readonly<Record<string, Buffer>> = {
   'with a table': withTable(),
   'with object streams': withStreams(),
+  'with a cross-reference stream alone': withStreams(objectsOf(), '%PDF-1.5\n', () => false),
+  linearised: linearised(),
   hybrid: hybrid(),
   'of PDF 2.0': withTable(objectsOf(), '', '%PDF-2.0\n'),
   'saved twice': savedAgain(withTable(), new Map([[6, '<</Title (Rental contract)>>']])),
   'with a turned page': withTable(objectsOf({ page: '/Rotate 90' })),
   'with a huge page': withTable(
-    objectsOf({ change: { 2: '<</Type /Pages /Kids [3 0 R] /Count 1>>' }, page: '/UserUnit 100' }),
+    objectsOf({
+      change: {
+        3: '<</Type /Page /Parent 2 0 R /MediaBox [0 0 14400 14400] /UserUnit 10 /Contents 4 0 R /Resources <</Font <</F1 5 0 R>>>>>>',
+      },
+    }),
   ),
   'with a form': withTable(
     objectsOf({

@@ -1,18 +1,18 @@
 /** Signatures in PDFs: what is written, and that OpenSSL accepts it. */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pem } from '../../../../packages/pki/test/openssl.ts';
-import { checkPdf, prepareSignature } from '../../pdf/index.ts';
+import { checkPdf, prepareSignature, recordsIn, verifyPdf } from '../../pdf/index.ts';
 import { kinds, objectsOf, withStreams, withTable } from './samples.ts';
 import { at, made, openStage } from './stage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paraph-pdf-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const { custody, ada, bob, sign } = await openStage();
+const { custody, ada, bob, roots, sign } = await openStage();
 
 /** The signatures of a file as its text has them: range, and CMS without the zeros behind it. */
 const signaturesIn = (bytes: Uint8Array) =>
@@ -116,6 +116,22 @@ describe('a signature', () => {
       expect(Buffer.from(signed).toString('latin1')).toContain('+LiberationSans');
       expect(await checkPdf(signed)).toMatchObject({ ok: true });
     }
+  });
+
+  it('has a record beside it, which it covers, and which cannot be changed', async () => {
+    const record = Buffer.from(randomBytes(50_000).toString('base64'));
+    const once = await sign(withTable(), ada);
+    const sealed = await sign(once, bob, { fieldName: 'seal', record });
+    expect(recordsIn(sealed)).toEqual(new Map([['seal', record]]));
+    expect(recordsIn(once)).toEqual(new Map());
+    expect(recordsIn(Buffer.from('no PDF'))).toEqual(new Map());
+    expect(await verifyPdf(sealed, { roots, at })).toMatchObject({ ok: true });
+    const changed = Buffer.from(sealed);
+    const place = changed.indexOf('/ParaphRecord') + 40;
+    changed[place] = (changed[place] ?? 0) ^ 1;
+    const report = await verifyPdf(changed, { roots, at });
+    // The first signature never covered the record.
+    expect(report.signatures.map(({ intact }) => intact)).toEqual([true, false]);
   });
 
   it('that is larger than the room for it is not embedded', async () => {

@@ -235,6 +235,15 @@ describe('what was changed after the signature is told', () => {
       /The field “x” was added/,
     ],
     [
+      'an empty field for a signature, which may have a picture',
+      () =>
+        change({
+          1: bodyOf(1).replace('/Fields [', '/Fields [900 0 R '),
+          900: '<</FT /Sig /T (x) /Rect [0 0 90 90]>>',
+        }),
+      /The field “x” was added/,
+    ],
+    [
       'the picture of the signature itself',
       () => change({ 8: bodyOf(8).replace('/Rect [0 0 0 0]', '/Rect [0 0 300 200]') }),
       /The field “Signature1” was changed \(Rect\)/,
@@ -329,20 +338,20 @@ describe('what was changed after the signature is told', () => {
       /(?:^|\n)1 0 obj\n([\s\S]*?)\nendobj/.exec(
         before.subarray(withTable(objects).length).toString('latin1'),
       )?.[1] ?? '';
-    const field = '<</Type /Annot /Subtype /Widget /FT /Sig /T (S2) /Rect [0 0 0 0]>>';
+    const added = '<</Type /Annot /Subtype /Widget /FT /Sig /T (S2) /Rect [0 0 0 0] /V 901 0 R>>';
     const changed = catalog.replace(/\/Fields\s*\[/, '/Fields [900 0 R ');
     const after = await verify(
       savedAgain(
         before,
         new Map([
           [1, changed],
-          [900, field],
+          [900, added],
+          [901, '<</Type /Sig>>'],
         ]),
       ),
     );
-    expect(after.signatures[0]?.reasons).toEqual([
-      'It allows no changes, and a signature was added.',
-    ]);
+    const author = after.signatures.find(({ field }) => field === 'author');
+    expect(author?.reasons).toEqual(['It allows no changes, and a signature was added.']);
   });
 });
 

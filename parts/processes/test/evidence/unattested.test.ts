@@ -13,7 +13,7 @@ import { processMachine, processVersion } from '../../charts/process.machine.ts'
 import { processEventSchema } from '../../charts/process-actions.ts';
 import { reasonOfProcess } from '../../charts/process-report.ts';
 import { signerMachine } from '../../charts/signer.machine.ts';
-import { definitionSchema } from '../../definition/definition.ts';
+import { createDefinitionSchema } from '../../definition/definition.ts';
 import { planOf } from '../../definition/plan.ts';
 import { createAttestActivity } from '../../evidence/attest-activity.ts';
 import type { CreateEvidence } from '../../evidence/create-evidence.ts';
@@ -41,7 +41,7 @@ const processWith = (createEvidence: CreateEvidence): Workflow => {
     }),
     input: z.object({ input: z.unknown() }),
     begin: ({ input }, { at }) =>
-      planOf(definitionSchema.parse(input), { apId: 'mid://ap', id: 'p' }, at),
+      planOf(createDefinitionSchema().parse(input), { apId: 'mid://ap', id: 'p' }, at),
     events: processEventSchema,
     reasonOf: reasonOfProcess,
   });
