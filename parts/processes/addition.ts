@@ -17,7 +17,7 @@ import type { Field } from '../../src/command-line/screen.ts';
 import type { Html } from '../../src/console/pages/markup.ts';
 import type { ApiPart } from '../../src/part/opened.ts';
 import type { ApiRooms, OperatorRooms, PartShapes } from '../../src/part/rooms.ts';
-import type { HostedPage, HostedWorkRooms } from '../workflows/index.ts';
+import type { HostedPage, HostedRooms, HostedWorkRooms } from '../workflows/index.ts';
 import type { ProcessReport } from './charts/process-report.ts';
 import type { Completion } from './charts/signer-contract.ts';
 
@@ -160,7 +160,7 @@ export interface ProcessAddition<Shapes extends PartShapes = PartShapes> {
    * turn of one that another program has added.
    */
   openCheck?(
-    rooms: Pick<ApiRooms<Shapes>, 'settings' | 'redis' | 'prefix' | 'now'>,
+    rooms: HostedRooms<Shapes>,
   ): Promise<(apId: string, members: Members) => Promise<string | undefined>>;
   openWork(rooms: HostedWorkRooms<Shapes>): Promise<AdditionWork>;
   openPages?(rooms: AdditionPageRooms<Shapes>): Promise<AdditionPages>;

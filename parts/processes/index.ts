@@ -12,14 +12,12 @@ export type {
   Preparation,
   ProcessAddition,
 } from './addition.ts';
-export type { ProcessReport } from './charts/process-report.ts';
 
 import type { DefinitionAddition } from './addition.ts';
 import type { VerifyEvidence } from './evidence/verify-evidence.ts';
 
 export type { Completion } from './charts/signer-contract.ts';
 export type { EvidenceVerification } from './evidence/verify-evidence.ts';
-export { processName } from './names.ts';
 
 /** Verifies evidence records offline. @param addition Members of the part that asks. */
 export const openVerifyEvidence = async (addition: DefinitionAddition): Promise<VerifyEvidence> =>

@@ -14,13 +14,12 @@ export type {
   SignResult,
   WebhookOutput,
 } from './charts/service-activities.ts';
-export type { Child, WorkflowEvent } from './console/workflow-detail.ts';
+export type { WorkflowEvent } from './console/workflow-detail.ts';
 export type { WorkflowOrders } from './console/workflow-orders.ts';
 export { maxDurationMs, minDurationMs, readDuration, readInstant } from './duration.ts';
 export type {
   ChartFiles,
   HostedConsole,
-  HostedDetail,
   HostedPage,
   HostedRooms,
   HostedWords,

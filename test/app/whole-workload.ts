@@ -248,6 +248,13 @@ const drive = async (
   await documents.use(lease.id, 'p-1', Date.now() + 60_000);
   await documents.noteOpened(lease.id, 'A');
   await pdf('DELETE', `/${draft.id}`);
+  // Signed, and sealed with the evidence.
+  const signs = {
+    documents: [{ document: lease.id }],
+    steps: [{ name: 'one', signers: [{ name: 'Anna', msisdn: '+41700092501' }] }],
+  };
+  expect((await workflow('POST', 'process', { id: 'p-pdf', input: signs })).status).toBe(201);
+  await soon(async () => expect(await standingOf('p-pdf')).toBe('completed'));
 
   // By people who are silent: cancelled by an operator, then replayed, one alone and the others in
   // bulk, and cancelled again.

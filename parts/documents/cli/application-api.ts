@@ -61,5 +61,3 @@ export const createApplicationApi = (
   };
   return { ask };
 };
-
-export type ApplicationApi = ReturnType<typeof createApplicationApi>;

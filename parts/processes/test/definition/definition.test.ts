@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { documentsInDefinition } from '../../../documents/signing/definition.ts';
 import { readDuration } from '../../../workflows/duration.ts';
 import { checkDefinition } from '../../definition/check-definition.ts';
 import { createDefinitionSchema, definitionJsonSchema } from '../../definition/definition.ts';
@@ -58,7 +59,7 @@ it('has a JSON Schema, which docs/ has as a file', () => {
     join(import.meta.dirname, '../../../../docs/process-definition.schema.json'),
     'utf8',
   );
-  const schema = definitionJsonSchema();
+  const schema = definitionJsonSchema(documentsInDefinition);
   expect(JSON.parse(file)).toEqual(JSON.parse(JSON.stringify(schema)));
   expect(file.match(/"\$id"/g)).toHaveLength(1);
   expect(schema.$defs?.ProcessDefinition).toMatchObject({
