@@ -33,7 +33,7 @@ const documentOf = (task: AdditionTask): ProcessDocument | undefined => {
 };
 
 /** Names a signer in the list of those who have opened a document. */
-export const openerOf = ({ instance, child }: Pick<AdditionTask, 'instance' | 'child'>): string =>
+const openerOf = ({ instance, child }: Pick<AdditionTask, 'instance' | 'child'>): string =>
   `${instance} ${child}`;
 
 export const createReaderPages = (
