@@ -8,7 +8,7 @@ export const documentCommands: PartCommands = {
   examples: {
     'sign-pdf': [
       'contract.pdf +41700092501 +41700092502 --out signed.pdf',
-      'contract.pdf "Anna Muster=+41700092501" --out signed.pdf --in-order --lang de',
+      'lease.pdf "Anna=+41700092501" --out signed.pdf --lang de',
     ],
     verify: ['signed.pdf --trust root.pem'],
   },

@@ -7,6 +7,7 @@ import { type Evidence, finalJob } from './evidence.ts';
 import type { Mark, Message } from './gateway.ts';
 import type { Heard } from './http.ts';
 import { type BulkRun, bulkChecks } from './loads/bulks.ts';
+import { type DocumentRun, type Download, documentChecks } from './loads/documents.ts';
 import { type LoginNote, type LoginRun, loginChecks } from './loads/logins.ts';
 import { type ArrivedMail, type MailRun, mailChecks } from './loads/mails.ts';
 import { noLoads } from './loads/no-loads.ts';
@@ -381,5 +382,98 @@ describe('own charts', () => {
     ['the end of a chart is told once', {}, { ends: [end, { ...end, id: 'other' }] }],
   ])('break their promise: %s', async (rule, changes, charts) => {
     expect(rules(await run(changes, charts))).toContain(rule);
+  });
+});
+
+describe('documents', () => {
+  const pdf = 'a'.repeat(64);
+  const view = (changes: object = {}, document: object | undefined = { signed: 'D1' }) => ({
+    status: 'completed',
+    createdAt: new Date(start).toISOString(),
+    endedAt: new Date(start + 5000).toISOString(),
+    context: { steps: [{ signers: [{ msspTransId: 'H1', document }] }] },
+    ...changes,
+  });
+  const download: Download = {
+    from: start + 6000,
+    to: start + 6010,
+    status: 200,
+    sha256: 'b'.repeat(64),
+    transactions: ['H1'],
+    hasEvidence: true,
+    problems: [],
+  };
+  const process: DocumentRun = {
+    id: 'd-1',
+    sha256: pdf,
+    signers: 1,
+    document: 'D0',
+    acknowledgedAt: start,
+    looks: [at(5000, view())],
+    downloads: [download],
+    original: { from: start, to: start, status: 200, sha256: pdf },
+  };
+  const run = (changes: Partial<DocumentRun>, more: Partial<Evidence> = {}): Evidence =>
+    evidence({ documents: [{ ...process, ...changes }] }, more);
+  const rules = rulesOf(documentChecks);
+
+  it('are fine when each signature is in the PDF once, and what is served is whole', () => {
+    expect(rules(run({}))).toEqual([]);
+    const away = { ...download, status: 503, transactions: undefined } as unknown as Download;
+    expect(rules(run({ downloads: [away, download] }, { faults: [fault] }))).toEqual([]);
+  });
+
+  it.each<[rule: string, broken: Evidence]>([
+    [
+      'an uploaded document is never lost',
+      run({ original: { from: start, to: start, status: 404 } }),
+    ],
+    [
+      'an uploaded document is never lost',
+      run({ original: { from: start, to: start, status: 200, sha256: 'c' } }),
+    ],
+    [
+      'a signed document is whole whenever it is served',
+      run({ downloads: [{ ...download, problems: ['The bytes were changed.'] }, download] }),
+    ],
+    [
+      'a signed document is whole whenever it is served',
+      run({ downloads: [{ ...download, status: 404 }, download] }),
+    ],
+    [
+      'each signature is in the document once',
+      run({ downloads: [{ ...download, transactions: ['H1', 'H1'] }] }),
+    ],
+    [
+      'each signature is in the document once',
+      run({ downloads: [{ ...download, transactions: [] }] }),
+    ],
+    [
+      'each signature is in the document once',
+      run({ downloads: [{ ...download, transactions: ['H1', 'H2'] }] }),
+    ],
+    ['each signature is in the document once', run({ signers: 2 })],
+    ['the end has its evidence', run({ downloads: [{ ...download, hasEvidence: false }] })],
+    ['an acknowledged process is never lost', run({ looks: [at(5000, {}, 404)] })],
+    ['every process ends', run({ looks: [at(5000, view({ status: 'open' }))] })],
+    [
+      'no document is lost on its way',
+      run({
+        looks: [
+          at(
+            5000,
+            view({
+              status: 'failed',
+              context: {
+                failure: { reason: 'UNUSABLE' },
+                steps: [{ signers: [{ msspTransId: 'H1', document: { signed: 'D1' } }] }],
+              },
+            }),
+          ),
+        ],
+      }),
+    ],
+  ])('break their promise: %s', (rule, broken) => {
+    expect(rules(broken)).toEqual([rule]);
   });
 });
