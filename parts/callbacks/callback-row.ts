@@ -45,6 +45,10 @@ export interface CallbackRow {
   readonly nextTryAt?: number;
 }
 
+/** The state as people read it: one that has failed and waits is not well. */
+export const stateWords = ({ state, tries }: Pick<CallbackRow, 'state' | 'tries'>): string =>
+  state === 'waiting' && tries > 0 ? 'tried again' : state;
+
 export interface CallbackFilter {
   readonly apId?: string | undefined;
   /** Dead before, milliseconds since the epoch. */

@@ -2,8 +2,8 @@
  * Life of one callback: the message to an application about the end of a transaction, or about an
  * event of a process.
  *
- * waiting     Waits for the time of the next try, or for the time that an operator's bulk replay
- *             has set.
+ * waiting     Waits for the time of the next try, or for the time that an operator's order has set.
+ *             TRY begins again with the first try, after its own pause.
  * delivering  A try runs.
  * delivered   The receiver has accepted the message.
  * dead        All tries have failed. REPLAY begins again with the first one.
@@ -106,6 +106,12 @@ export interface CallbackInput {
   readonly pauseMs: number;
 }
 
+/** An operator's order: the first try, after a pause that spreads the tries of many callbacks. */
+export const trySchema = z.strictObject({
+  type: z.literal('TRY'),
+  pauseMs: z.number().int().min(0).max(86_400_000),
+});
+
 export interface CallbackContext extends CallbackInput {
   readonly tries: number;
   /** The problem of the last try; undefined before the first try, and after a delivery. */
@@ -145,7 +151,9 @@ const note = { type: 'note', params: given } as const;
 export const callbackMachine = setup({
   types: {
     context: {} as CallbackContext,
-    events: {} as { readonly type: 'REPLAY'; readonly input: CallbackInput },
+    events: {} as
+      | { readonly type: 'REPLAY'; readonly input: CallbackInput }
+      | Readonly<z.infer<typeof trySchema>>,
     input: {} as CallbackInput,
   },
   actors: {
@@ -175,7 +183,16 @@ export const callbackMachine = setup({
   initial: 'waiting',
   context: ({ input }) => begun(input),
   states: {
-    waiting: { after: { pause: 'delivering' } },
+    waiting: {
+      after: { pause: 'delivering' },
+      on: {
+        TRY: {
+          target: 'waiting',
+          reenter: true,
+          actions: assign(({ event: { pauseMs } }) => ({ tries: 0, pauseMs })),
+        },
+      },
+    },
     delivering: {
       invoke: {
         src: 'deliver',

@@ -7,8 +7,7 @@
  * the slots only; further tries are put off (tenant-concurrency.ts) and do not count.
  */
 import type { Telemetry } from 'bullmq';
-import { z } from 'zod';
-import { activity, defineWorkflow } from '../../packages/engine/src/define.ts';
+import { activity } from '../../packages/engine/src/define.ts';
 import type { Observation } from '../../packages/engine/src/interpret.ts';
 import { toError } from '../../packages/engine/src/redis/to-error.ts';
 import { startWorkflowWorker } from '../../packages/engine/src/worker.ts';
@@ -17,19 +16,14 @@ import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import { createTenantConcurrency } from '../../workers/tenant-concurrency.ts';
 import {
-  type CallbackContext,
-  type CallbackInput,
   type CallbackMessage,
   type CallbackTold,
   type CallbackTry,
   callbackMachine,
-  callbackVersion,
-  messageSchema,
   type TryResult,
 } from './callback.machine.ts';
+import { defineCallbacks } from './callback.workflow.ts';
 import { callbacksOf } from './queue.ts';
-
-export const callbackJobName = 'callback';
 
 /** Posts a message. An error of the receiver is a result, and no rejection. */
 export type Deliver = (id: string, data: CallbackMessage, stop: AbortSignal) => Promise<PostResult>;
@@ -91,9 +85,6 @@ export const backoffMs = (
   random: number,
 ): number => Math.round(Math.min(firstMs * factor ** (tries - 1), maxMs) * (0.75 + random / 2));
 
-/** An id that can be sent in a header. */
-const sendableId = z.string().regex(/^[\w-]+$/);
-
 /**
  * The status 410 Gone, by which a receiver refuses further tries (Standard Webhooks). It counts for
  * this message only.
@@ -139,12 +130,8 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
     return { kind: 'not-sent', why: 'an error of this service' };
   };
 
-  const workflow = defineWorkflow({
-    name: callbackJobName,
-    version: callbackVersion,
-    // The callback has a page of its own.
-    journal: false,
-    chart: callbackMachine.provide({
+  const workflow = defineCallbacks(
+    callbackMachine.provide({
       actors: {
         deliver: activity<CallbackTry, TryResult>(
           async ({ input: { id, data, number }, signal }) =>
@@ -153,16 +140,7 @@ export const startCallbackWorkers = (options: CallbackWorkersOptions) => {
         ),
       },
     }),
-    input: messageSchema,
-    begin: (data: CallbackMessage, { id, at, attempts }): CallbackInput => ({
-      id: sendableId.parse(id),
-      data,
-      most: attempts,
-      pauseMs: 'notBefore' in data ? Math.max((data.notBefore ?? 0) - at, 0) : 0,
-    }),
-    observe: ['tell'],
-    reasonOf: ({ problem }: CallbackContext) => problem ?? '',
-  });
+  );
 
   const observe = (id: string, observation: Observation): void => {
     if (observation.kind !== 'action') return;

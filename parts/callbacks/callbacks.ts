@@ -1,7 +1,13 @@
-/** Lists and replays callbacks for operators. */
+/** Lists callbacks for operators, replays the dead ones, and tries those that wait. */
+import { randomUUID } from 'node:crypto';
 import type { Job } from 'bullmq';
+import type { z } from 'zod';
+import { createEngine } from '../../packages/engine/src/engine.ts';
+import { createInstanceStore } from '../../packages/engine/src/redis/instance-store.ts';
 import type { RedisClient } from '../../src/redis/connect.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
+import { callbackMachine, type trySchema } from './callback.machine.ts';
+import { defineCallbacks } from './callback.workflow.ts';
 import type { CallbackCounts, CallbackFilter, CallbackPage, CallbackRow } from './callback-row.ts';
 import {
   cursorText,
@@ -17,6 +23,8 @@ import { callbackId, unrecordedId } from './transaction-events.ts';
 
 /** Only dead callbacks are replayed; others have been delivered, or will be. */
 export type CallbackReplayResult = 'replayed' | 'not-dead' | 'unknown';
+/** `not-waiting`: it was delivered, is dead, or a try runs. `busy`: the order can be given again. */
+export type CallbackTryResult = 'tried' | 'not-waiting' | 'unknown' | 'busy';
 
 export interface PageOf {
   readonly limit: number;
@@ -32,13 +40,22 @@ const readAtOnce = 250;
 const wasReplayed = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === -3 || error.code === -1);
 
+const workflow = defineCallbacks(callbackMachine);
+
 export const createCallbacks = ({
   redis,
   shards,
+  now,
 }: {
   readonly redis: RedisClient;
   readonly shards: readonly Shard[];
+  readonly now: () => number;
 }) => {
+  const engineOf = (shard: Shard) => {
+    const { queue } = callbacksOf(shard);
+    const location = { queue, store: createInstanceStore(queue, redis, now) };
+    return createEngine(() => location, now);
+  };
   /**
    * Whether a row belongs to the list of that set: it may have been tried or replayed meanwhile.
    */
@@ -85,6 +102,35 @@ export const createCallbacks = ({
   };
 
   return {
+    /** The dead ones, or those that are tried again. @returns At most {@link lookAtMost}. */
+    newest: async (
+      set: 'dead' | 'retried',
+    ): Promise<{ readonly rows: readonly CallbackRow[]; readonly isWhole: boolean }> => {
+      const walked = set === 'dead' ? 'failed' : 'delayed';
+      const page = await pageOf(walked, undefined, { limit: lookAtMost, apId: undefined });
+      return { rows: page.rows, isWhole: page.cursor === undefined };
+    },
+
+    /**
+     * Begins with the first try again, of one that waits for its next try.
+     *
+     * @param notBefore As for `replay`.
+     */
+    tryNow: async (id: string, notBefore = 0): Promise<CallbackTryResult> => {
+      const pauseMs = Math.max(0, Math.round(notBefore - now()));
+      const event: z.infer<typeof trySchema> = { type: 'TRY', pauseMs };
+      const key = randomUUID();
+      const sent = await Promise.all(
+        shardsOfCallback(shards, id).map((shard) =>
+          engineOf(shard).send(workflow, id, key, event, { judged: true, sentOnce: true }),
+        ),
+      );
+      const result = sent.find((each) => each !== 'unknown');
+      if (result === undefined) return 'unknown';
+      if (result === 'taken') return 'tried';
+      return result === 'busy' ? 'busy' : 'not-waiting';
+    },
+
     /** The callbacks of a transaction. @param attempts The number of its attempts so far. */
     of: async (msspTransId: string, attempts: number): Promise<readonly CallbackRow[]> => {
       const ids = Array.from(

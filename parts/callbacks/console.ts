@@ -53,7 +53,7 @@ export const openCallbackConsole = (
   const { redis, shards, audit, now, settings } = rooms;
   const { applicationProviders: providers } = settings;
   const callbacks = createCallbackReplays({
-    callbacks: createCallbacks({ redis, shards }),
+    callbacks: createCallbacks({ redis, shards, now }),
     audit,
     now,
   });
@@ -65,11 +65,17 @@ export const openCallbackConsole = (
     }),
     sections: [['callbacks', '/admin/callbacks', 'Callbacks', 'viewer', 'Transactions']],
     notices: callbackNotices,
-    actions: { 'callback-replay': { words: 'Callback sent again', target: 'transactions' } },
+    actions: {
+      'callback-replay': { words: 'Callback sent again', target: 'transactions' },
+      'callback-try': { words: 'Callback tried at once', target: 'transactions' },
+    },
     words: {
       'GET /transactions/:id/callbacks': 'List the callbacks of a transaction',
-      'GET /callbacks': 'List dead callbacks',
-      'POST /callbacks/plan': 'Count the dead callbacks that would be replayed',
+      'GET /callbacks': 'List dead callbacks, or those that are tried again',
+      'GET /callbacks/receivers': 'Count failing callbacks by receiver',
+      'POST /callbacks/plan': 'Count the callbacks that would be replayed or tried at once',
+      'POST /callbacks/try': 'Try callbacks at once that wait for their next try',
+      'POST /callbacks/:id/try': 'Try a callback at once that waits for its next try',
       'POST /callbacks/replay': 'Replay dead callbacks',
       'POST /callbacks/:id/replay': 'Replay a dead callback',
       'POST /callback-secret': 'Show the secret of the callbacks of an application',

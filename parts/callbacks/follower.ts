@@ -30,7 +30,7 @@ import { shardOf } from '../../src/transactions/ids.ts';
 import type { Shard } from '../../src/transactions/shards.ts';
 import type { FindTransaction } from '../../src/transactions/transactions.ts';
 import type { CallbackMessage } from './callback.machine.ts';
-import { callbackJobName } from './callback.worker.ts';
+import { callbackJobName } from './callback.workflow.ts';
 import { callbacksOf } from './queue.ts';
 import { createCallbackSubscribers } from './subscribers.ts';
 import { readEvents, type TransactionEvent, toInternalError } from './transaction-events.ts';

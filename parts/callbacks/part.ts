@@ -9,7 +9,7 @@ export const callbacks = definePart({
   configuration: callbackConfiguration,
   queues: [callbackQueueName],
   slots: ['callbacks'],
-  auditActions: ['callback-replay', 'callback-secret'],
+  auditActions: ['callback-replay', 'callback-try', 'callback-secret'],
   startWorkers: async (rooms) => (await import('./workers.ts')).startCallbackSide(rooms),
   openTellers: async (rooms) => (await import('./workers.ts')).openCallbackTellers(rooms),
   openConsole: async (rooms) => (await import('./console.ts')).openCallbackConsole(rooms),

@@ -34,6 +34,7 @@ import {
   type WorkflowBulkFlags,
 } from './bulk-command.ts';
 import type { Failures } from './console/failures.ts';
+import { noReplayOfOne } from './console/refusal-words.ts';
 import type { WorkflowDetail, WorkflowRow } from './console/workflow-detail.ts';
 import { type ChartFiles, type HostedWorkflows, namesIn } from './hosted.ts';
 import { instanceFields } from './instance-fields.ts';
@@ -142,7 +143,7 @@ const show = async (
   hosted: readonly HostedWorkflows[],
 ): Promise<Report> => {
   const detail = await admin.get<WorkflowDetail>(['workflows', id]);
-  const { instance, context: published, children, next, timeline, isDefined } = detail;
+  const { instance, context: published, children, next, timeline, isDefined, mayReplay } = detail;
   const { entries, dropped } = detail.journal;
   const { id: own, name, version, apId, status, state, createdAt, endedAt, reason } = instance;
   const of = hosted.map((each) => each.shown?.(detail)).find((fields) => fields !== undefined);
@@ -157,6 +158,14 @@ const show = async (
       ['started', iso(createdAt)],
       ['ended', endedAt === undefined ? undefined : iso(endedAt)],
       ['reason', reason],
+      [
+        'run again',
+        status === 'failed' && isDefined
+          ? mayReplay
+            ? 'possible: paraph workflow replay'
+            : noReplayOfOne
+          : undefined,
+      ],
       ['next timer', next && `${iso(next.at)}  ${next.name}`],
       ...(of ?? []),
       ...listFields(

@@ -3,7 +3,13 @@
  * are never shown.
  */
 import { type Admin, addAdminAction } from '../command-line/admin.ts';
-import { type AddCommand, type CliContext, ok, type Report } from '../command-line/context.ts';
+import {
+  type AddCommand,
+  type CliContext,
+  ok,
+  type Report,
+  variable,
+} from '../command-line/context.ts';
 import { type Column, table } from '../command-line/screen.ts';
 import type { ProviderView } from '../console/deps.ts';
 
@@ -33,7 +39,7 @@ const columns: readonly Column<ShownProvider>[] = [
 ];
 
 /** The values in the JSON of settings that are not configured. */
-const none = {
+const notConfigured = {
   clientCertificateFingerprints: null,
   rateLimit: null,
   dtbsPrefix: null,
@@ -46,6 +52,10 @@ interface Providers {
   readonly aps: readonly ShownProvider[];
 }
 
+/** Beside a service applications are those of the file that this shell names. */
+const unread =
+  'No application is known here: PARAPH_CONFIG is not set in this shell. Set it as for the service.\n';
+
 const ls = async (context: CliContext, admin: Admin): Promise<Report> => {
   const { sandbox, aps } = await admin.get<Providers>(['aps']);
   const added = context.parts.flatMap(({ commands }) => commands?.providerColumns ?? []);
@@ -56,9 +66,15 @@ const ls = async (context: CliContext, admin: Admin): Promise<Report> => {
       cell: (provider: ShownProvider) => String(Reflect.get(provider, member) ?? none),
     })),
   ];
-  const absent = { ...none, ...Object.fromEntries(added.map(({ member }) => [member, null])) };
-  const listed = aps.length === 0 ? 'No application is registered.\n' : table(shown, aps, context);
-  const others = sandbox ? 'This is a sandbox: any other AP_ID is accepted, too.\n' : '';
+  const absent = {
+    ...notConfigured,
+    ...Object.fromEntries(added.map(({ member }) => [member, null])),
+  };
+  const isUnread = admin.place === 'Redis' && variable(context, 'PARAPH_CONFIG') === undefined;
+  const none = isUnread ? unread : 'No application is registered.\n';
+  const listed = aps.length === 0 ? none : table(shown, aps, context);
+  const others =
+    sandbox && !isUnread ? 'This is a sandbox: any other AP_ID is accepted, too.\n' : '';
   return ok(
     { sandbox, applicationProviders: aps.map((provider) => ({ ...absent, ...provider })) },
     `${listed}${others}`,

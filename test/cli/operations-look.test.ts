@@ -441,6 +441,13 @@ describe('paraph aps ls', () => {
       /^mid:\/\/bank\.example {2}no +any {2}5\/1 s {2}Bank: +none +all +hooks\.bank\.example:8443$/m,
     );
   });
+
+  it('says that a shell without the configuration of the service knows none', async () => {
+    const { stdout } = await paraph(['aps', 'ls'], { env: { PARAPH_CONFIG: undefined } });
+    expect(stdout).toBe(
+      'No application is known here: PARAPH_CONFIG is not set in this shell. Set it as for the service.\n',
+    );
+  });
 });
 
 describe('paraph index rebuild', () => {

@@ -8,7 +8,7 @@ import { newMsspTransId } from '../../../src/transactions/ids.ts';
 import { testRedis } from '../../../test/support/redis.ts';
 import { receiptRequest, signRequest } from '../../../test/support/requests.ts';
 import { soon } from '../../../test/support/soon.ts';
-import { callbackJobName } from '../callback.worker.ts';
+import { callbackJobName } from '../callback.workflow.ts';
 import { createCallbacks } from '../callbacks.ts';
 import { createCallWebhook } from '../deliver.ts';
 import { callbackQueueName, callbacksOf as queueIn } from '../queue.ts';
@@ -323,7 +323,7 @@ describe('a receiver that does not take it', () => {
     receiver.answers((response) => void response.writeHead(500).end('secret of the receiver'));
     await start();
     const id = await stage.submit({ apId: shop });
-    const callbacks = createCallbacks({ redis: client, shards: stage.shards });
+    const callbacks = createCallbacks({ redis: client, shards: stage.shards, now: Date.now });
     const name = `${id}-1-signed`;
     await soon(async () =>
       expect(await callbacks.of(id, 1)).toMatchObject([
@@ -437,7 +437,10 @@ describe('a callback that cannot be made', () => {
     await soon(async () => expect(await job?.getState()).toBe('failed'));
     expect((await queue?.getJob(opts.jobId))?.failedReason).toBe('an error of this service');
     await job?.updateData(data);
-    await createCallbacks({ redis: client, shards: stage.shards }).replay(opts.jobId, undefined);
+    await createCallbacks({ redis: client, shards: stage.shards, now: Date.now }).replay(
+      opts.jobId,
+      undefined,
+    );
     verified(await onlyOne(data.msspTransId));
     expect((stage.errors as Error[]).splice(0)).toHaveLength(1);
   });

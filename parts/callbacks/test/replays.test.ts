@@ -182,6 +182,136 @@ describe('a callback that fails and is tried again', () => {
   });
 });
 
+describe('callbacks that wait for their next try', () => {
+  const isWaiting = (id: string) =>
+    soon(async () => expect(await callbacksOf(id)).toMatchObject([{ state: 'waiting', tries: 1 }]));
+  beforeEach(async () => {
+    await side.close();
+    const patient = { tries: 2, backoff: { firstMs: 600_000, factor: 3, maxMs: 3_600_000 } };
+    side = await stage.start(
+      [providerOf(shop, urlOf(shop)), providerOf(bank, urlOf(bank))],
+      patient,
+    );
+  });
+  const take = (status: number): void =>
+    receiver.answers((response) => void response.writeHead(status).end());
+
+  it('are counted by receiver, with what its answer usually means', async () => {
+    take(401);
+    const ids = [await stage.submit({ apId: shop }), await stage.submit({ apId: shop })];
+    for (const id of ids) await isWaiting(id);
+    const { host } = new URL(receiver.url);
+    const { body } = await ask('viewer', 'GET', '/api/callbacks/receivers');
+    expect(body).toEqual({
+      isWhole: true,
+      retried: 2,
+      dead: 0,
+      receivers: [
+        {
+          ...{ apId: shop, host, retried: 2, dead: 0, problems: { 'HTTP 401': 2 } },
+          advice: expect.stringContaining(`paraph aps secret ${shop}`),
+          oldestAt: expect.any(Number),
+          triedAt: expect.any(Number),
+          nextTryAt: expect.any(Number),
+        },
+      ],
+    });
+    for (const query of ['', '?state=retried']) {
+      const { text } = await ask('viewer', 'GET', `/callbacks${query}`);
+      expect(text).toContain(`paraph aps secret ${shop}`);
+      expect(text).toMatch(/>2<\/td><td[^>]*>0<\/td><td[^>]*>HTTP 401/);
+    }
+    const listed = await paraph('callbacks', 'ls');
+    expect(listed.stdout).toContain('0 dead; 2 are tried again: --retried\n');
+    expect(listed.stdout).toMatch(new RegExp(`${shop} +${host} +2 +0 +HTTP 401`));
+    const retried = await paraph('callbacks', 'ls', '--retried');
+    const [row] = (await ask('viewer', 'GET', '/api/callbacks?state=retried')).body.rows;
+    const columns = retried.stdout.split('\n').find((line) => line.startsWith('EVENT AT'));
+    expect(columns).toMatch(/EVENT AT +LAST TRY +NEXT TRY +STATE +TRIES .* HOST +ABOUT/);
+    expect(retried.stdout).toMatch(new RegExp(`tried again +1 +HTTP 401 .*${row.apTransId}`));
+    const page = (await ask('viewer', 'GET', '/callbacks?state=retried')).text;
+    expect(page).toContain(row.apTransId);
+    const refused = await paraph('callbacks', 'replay', row.id);
+    expect(refused.stderr).toContain('It waits for its next try');
+    for (const { id } of (await ask('viewer', 'GET', '/api/callbacks?state=retried')).body.rows)
+      for (const shard of stage.shards) await queueIn(shard).queue.remove(id);
+  });
+
+  it('are tried at once by an order, of one and of all, from the first try', async () => {
+    const ids = [
+      await stage.submit({ apId: shop }),
+      await stage.submit({ apId: shop }),
+      await stage.submit({ apId: bank }),
+    ] as const;
+    for (const id of ids) await isWaiting(id);
+    const [one] = ids;
+    const name = `${one}-1-signed`;
+    expect((await ask('viewer', 'POST', `/api/callbacks/${name}/try`)).status).toBe(403);
+    const unknown = await ask('operator', 'POST', `/api/callbacks/${one}-7-signed/try`);
+    expect(unknown.status).toBe(404);
+    const list = (await ask('operator', 'GET', '/callbacks?state=retried')).text;
+    expect(list).toContain(`action="/admin/callbacks/${name}/try"`);
+    expect((await ask('viewer', 'GET', '/callbacks?state=retried')).text).not.toContain('/try"');
+    // The receiver still fails: its two tries are before it, and not the last one.
+    const tried = await ask('operator', 'POST', `/api/callbacks/${name}/try`, { reason: 'Now' });
+    expect([tried.status, tried.body]).toEqual([200, { result: 'tried' }]);
+    await soon(() => expect(receiver.of(one)).toHaveLength(2));
+    await isWaiting(one);
+    take(204);
+    const form = new URLSearchParams({ csrf, list: shop });
+    const pressed = await ask('operator', 'POST', `/callbacks/${name}/try`, form);
+    expect(pressed.to).toBe(
+      `/admin/callbacks?state=retried&apId=${encodeURIComponent(shop)}&notice=callback-tried`,
+    );
+    await delivered(one);
+    const again = await ask('operator', 'POST', `/api/callbacks/${name}/try`);
+    expect([again.status, again.body]).toEqual([
+      409,
+      { error: 'not-waiting', message: 'It has been delivered' },
+    ]);
+    const replay = await ask('operator', 'POST', `/api/callbacks/${name}/replay`);
+    expect(replay.body.message).toBe('It has been delivered');
+    expect((await audit.read({ target: one, action: 'callback-try' }))?.entries).toMatchObject([
+      { who: 'operator', details: { callback: name } },
+      { who: 'operator', reason: 'Now' },
+    ]);
+
+    const filter = { apId: shop };
+    const plan = await ask('operator', 'POST', '/api/callbacks/plan', { kind: 'try', filter });
+    expect(plan.body).toEqual({ found: 1, byAp: { [shop]: 1 }, truncated: false });
+    const asked = await ask('operator', 'GET', '/callbacks/plan?kind=try');
+    expect(asked.text).toContain('Try 2 callbacks now');
+    const order = { kind: 'try', apId: shop, perSecond: '1000', reason: '', csrf };
+    const done = await ask('operator', 'POST', '/callbacks/try', new URLSearchParams(order));
+    expect(done.text).toContain('1 callback is tried now');
+    await delivered(ids[1]);
+    const dry = await paraph('callbacks', 'try', '--all', '--dry-run');
+    expect(dry.stdout).toMatch(/tried again +1\n +by AP +http:\/\/bank\.example: 1$/m);
+    const args = ['--all', '--rate', '1000', '--yes', '--json'];
+    expect((await paraph('callbacks', 'try', ...args)).json()).toMatchObject({
+      ...{ found: 1, tried: 1, left: 0, truncated: false },
+    });
+    await delivered(ids[2]);
+    const none = await ask('operator', 'POST', '/api/callbacks/try', { filter: {} });
+    expect([none.status, none.body.message]).toEqual([409, 'No callback like that waits']);
+  });
+
+  it('are tried later where an order of many spreads them', async () => {
+    const id = await stage.submit({ apId: shop });
+    await isWaiting(id);
+    const callbacks = createCallbacks({ redis: client, shards: stage.shards, now: Date.now });
+    const notBefore = Date.now() + 3_600_000;
+    expect(await callbacks.tryNow(`${id}-1-signed`, notBefore)).toBe('tried');
+    await soon(async () => {
+      const [row] = await callbacksOf(id);
+      expect(row).toMatchObject({ state: 'waiting', tries: 0 });
+      expect(row?.nextTryAt).toBeGreaterThanOrEqual(notBefore - 1000);
+    });
+    expect(receiver.of(id)).toHaveLength(1);
+    for (const shard of stage.shards) await queueIn(shard).queue.remove(`${id}-1-signed`);
+  });
+});
+
 describe('a callback that was given up', () => {
   it('is seen in the API, on the pages and on the command line, and is delivered once when it is replayed', async () => {
     const id = await died(shop);
@@ -251,7 +381,7 @@ describe('a callback that was given up', () => {
       'not-dead',
     );
     const again = await ask('operator', 'POST', `/callbacks/${webhookId}/replay`, form);
-    expect(again.to).toContain('notice=callback-not-dead');
+    expect(again.to).toContain('notice=callback-delivered');
     expect((await paraph('callbacks', 'replay', webhookId, '--json')).json().refused).toBe(
       'not-dead',
     );
@@ -261,7 +391,7 @@ describe('a callback that was given up', () => {
 
   it('waits for its time when it has one', async () => {
     const id = await died(shop);
-    const callbacks = createCallbacks({ redis: client, shards: stage.shards });
+    const callbacks = createCallbacks({ redis: client, shards: stage.shards, now: Date.now });
     const notBefore = Date.now() + 3_600_000;
     expect(await callbacks.replay(`${id}-1-signed`, notBefore)).toBe('replayed');
     await soon(async () =>
@@ -366,17 +496,19 @@ describe('many callbacks', () => {
 
     receiver.answers((response) => void response.writeHead(204).end());
     const few = createCallbackReplays({
-      callbacks: createCallbacks({ redis: client, shards: stage.shards }),
+      callbacks: createCallbacks({ redis: client, shards: stage.shards, now: Date.now }),
       audit,
       now: Date.now,
       max: 1,
     });
-    expect(await few.replayAll({ apId: shop }, { perSecond: 20, operator: olga })).toEqual({
-      found: 1,
-      replayed: 1,
-      left: 0,
-      truncated: true,
-    });
+    expect(await few.orderAll('replay', { apId: shop }, { perSecond: 20, operator: olga })).toEqual(
+      {
+        found: 1,
+        replayed: 1,
+        left: 0,
+        truncated: true,
+      },
+    );
     await delivered(ids[0] ?? '');
 
     const reason = 'the shop is back';

@@ -31,7 +31,7 @@ import {
   tooManyUploads,
   unknown,
 } from './refusals.ts';
-import { openUpload } from './upload.ts';
+import { discardUpload, openUpload, type UploadLimits } from './upload.ts';
 
 /** Uploads at a time, in this process and of one application. */
 const maxUploads = 16;
@@ -85,6 +85,7 @@ export const createDocumentRoutes = (options: DocumentRoutesOptions) => {
   const { documents, metrics, limits, log } = options;
   const { serve } = createApplicationRoute(options);
   const room = createRoom();
+  const uploadLimits: UploadLimits = { maxBytes: maxDocumentBytes, pauseMs: limits.timeoutMs };
 
   const refused = (error: unknown): Answered => {
     const refusal = refusalOf(error);
@@ -101,10 +102,7 @@ export const createDocumentRoutes = (options: DocumentRoutesOptions) => {
     if (!room.has(apId)) return tooManyUploads;
     room.change(apId, 1);
     try {
-      const { source, end } = openUpload(c, {
-        maxBytes: maxDocumentBytes,
-        pauseMs: limits.timeoutMs,
-      });
+      const { source, end } = openUpload(c, uploadLimits);
       try {
         const added = await documents.add(apId, { title, source });
         if (added.kind === 'too-many') return tooManyBytes;
@@ -124,7 +122,11 @@ export const createDocumentRoutes = (options: DocumentRoutesOptions) => {
 
   const counted = async (c: RouteContext, apId: string): Promise<Answered> => {
     const answered = await upload(c, apId);
-    if (!(answered instanceof Response)) metrics.refused(answered[1]);
+    if (answered instanceof Response) return answered;
+    const [status, error] = answered;
+    metrics.refused(error);
+    // One that was too slow has had its time.
+    if (status !== 408) await discardUpload(c.env?.incoming, uploadLimits);
     return answered;
   };
 

@@ -96,3 +96,35 @@ export const openUpload = (
     end: allowLongRequest(incoming),
   };
 };
+
+/** Beyond what is allowed: a client that sends so much more is cut off. */
+const discardedBytes = 10_000_000;
+
+/**
+ * Reads what is left of a body that is refused, because many clients send all of it before they
+ * read an answer, and see a broken connection when it is not read.
+ */
+export const discardUpload = (
+  incoming: IncomingMessage | undefined,
+  { maxBytes, pauseMs }: UploadLimits,
+): Promise<void> =>
+  new Promise((resolve) => {
+    const left = maxBytes + discardedBytes;
+    const announced = Number(incoming?.headers['content-length'] ?? 0);
+    if (incoming === undefined || incoming.complete || incoming.destroyed || announced > left)
+      return resolve();
+    let length = 0;
+    const timer = setTimeout(() => end(), pauseMs);
+    const look = (part: Uint8Array): void => {
+      length += part.length;
+      if (length > left) end();
+    };
+    const end = (): void => {
+      clearTimeout(timer);
+      incoming.off('data', look);
+      resolve();
+    };
+    for (const event of ['end', 'close', 'error']) incoming.once(event, end);
+    incoming.on('data', look);
+    incoming.resume();
+  });

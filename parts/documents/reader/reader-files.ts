@@ -56,8 +56,6 @@ const load = async (name: string): Promise<ServedFile | undefined> => {
   return { plain, packed: isText ? await compress(plain) : undefined };
 };
 
-export type ReaderFiles = ReturnType<typeof createReaderFiles>;
-
 export const createReaderFiles = () => {
   /** Read at the first request: a service without documents reads none. */
   const files = new Map<string, Promise<ServedFile | undefined>>();

@@ -14,7 +14,7 @@ const ownErrors = {
     code: 'undefined',
     title: 'Not done',
     message:
-      'The service has no definition of this workflow: name its file in workflows of the configuration',
+      'No definition of this workflow is known: name its file in workflows of the configuration (in a shell, set PARAPH_CONFIG as for the service)',
   },
   'workflow-ended': {
     status: 409,

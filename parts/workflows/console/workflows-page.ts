@@ -113,9 +113,9 @@ const groupRow = (
   );
   const order =
     mayReplay && mayOrder(model)
-      ? html`<a href="/admin/replays/workflows/plan${queryOf(fields)}">Replay …</a>`
+      ? html` · <a href="/admin/replays/workflows/plan${queryOf(fields)}">Replay …</a>`
       : nothing;
-  return html`<tr role="row"><td role="cell" class="number first">${count(number)}</td><td role="cell" class="wide">${reason === undefined ? '—' : shownReason(reason)}</td><td role="cell">${name}</td><td role="cell" class="nowrap end"><a href="/admin/workflows${queryOf({ ...fields, status: 'failed' })}">Show</a> ${order}</td></tr>`;
+  return html`<tr role="row"><td role="cell" class="number first">${count(number)}</td><td role="cell" class="wide">${reason === undefined ? '—' : shownReason(reason)}</td><td role="cell">${name}</td><td role="cell" class="nowrap end"><a href="/admin/workflows${queryOf({ ...fields, status: 'failed' })}">Show</a>${order}</td></tr>`;
 };
 
 const failuresSection = (model: WorkflowsModel): Html => {
@@ -125,7 +125,7 @@ const failuresSection = (model: WorkflowsModel): Html => {
   const rest = failures.slice(maxGroups);
   const others = rest.reduce((sum, { number }) => sum + number, 0);
   const over = mayOrder(model) && isOver(model) ? html`<p>${noReplay}</p>` : nothing;
-  return html`<section aria-labelledby="failures" data-region="failures"><h2 id="failures">Failures by reason</h2>
+  return html`<section aria-labelledby="failures" class="above"><h2 id="failures">Failures by reason</h2>
 ${isWhole ? nothing : html`<p class="quiet">The newest ${count(found)} are counted.</p>`}
 ${cardTable(
   'Failures by reason',
@@ -175,7 +175,7 @@ ${filter(model)}
 ${
   isWrong
     ? banner('bad', 'The filter cannot be read', 'Correct the marked fields.')
-    : html`<details id="view"><summary>Saved filters, export</summary><div class="ask">${filterTools(listOf(model))}</div></details>${failuresSection(model)}${list}`
+    : html`<details id="view"><summary>Saved filters, export</summary><div class="ask">${filterTools(listOf(model))}</div></details><div data-region="failures">${failuresSection(model)}</div>${list}`
 }`,
   });
 };

@@ -410,6 +410,8 @@ describe('the instances of workflows', () => {
     ]);
     const again = await paraph(['workflow', 'replay', workflows[0].instance, '--json']);
     expect([again.exitCode, again.json().refused]).toEqual([7, 'refused']);
+    const shown = await paraph(['workflow', 'show', workflows[0].instance]);
+    expect(shown.stdout).toMatch(/run again +It cannot run again: /);
     // One by one and by a filter, the reason is said, and what to do.
     const filter = ['workflow', 'replay', '--name', 'process', '--text', 'over'];
     for (const more of [['--dry-run'], ['--yes', '--reason', 'x']]) {

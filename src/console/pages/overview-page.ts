@@ -127,7 +127,7 @@ const rate = (number: number, ms: number): string => {
 
 const faultTable = ({ faults, failed, since }: Overview, name: string): Html =>
   faults.length === 0
-    ? html`<p class="quiet">None failed.</p>`
+    ? html`<p class="quiet">No attempt of a transaction failed.</p>`
     : html`<table class="shares"><caption class="unseen">Attempts that failed in the ${name}, by fault</caption><thead><tr><th scope="col">Fault</th><th scope="col" class="number">Count</th><th scope="col"><span class="unseen">Share</span></th></tr></thead><tbody>${faults.map(
         ({ code, reason, count: number }) =>
           html`<tr><th scope="row"><a href="${listOf(since, undefined, { state: 'failed', fault: String(code) })}">${breakable(`${code} ${reason ?? ''}`)}</a></th><td class="number">${count(number)}</td><td>${shareBar(number / Math.max(1, failed))}<span class="unseen">${percent(number, failed)}</span></td></tr>`,
@@ -152,7 +152,7 @@ const period = ({ range, overview, refused, now }: OverviewModel, clock: Clock):
   const { submitted, signed, failed, timeToSignMs, series, since } = overview;
   const ended = signed + failed;
   const elapsedMs = Math.max(1, now - since);
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">${name}</h2>
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">Transactions: ${name.charAt(0).toLowerCase()}${name.slice(1)}</h2>
 ${tiles(
   [
     'Transactions submitted',
@@ -163,6 +163,7 @@ ${tiles(
   [
     'Attempts failed',
     html`<a href="${listOf(since, undefined, { state: 'failed' })}">${count(failed)}</a>`,
+    'of transactions',
   ],
   refused === undefined
     ? undefined
@@ -178,7 +179,7 @@ ${tiles(
           ['99 % within', duration(timeToSignMs.p99)],
         )
   }</div>
-<div class="panel"><h3>Faults by reason</h3>${faultTable(overview, name.toLowerCase())}</div></div></div>
+<div class="panel"><h3>Faults of transactions by reason</h3>${faultTable(overview, name.toLowerCase())}</div></div></div>
 </section>`;
 };
 

@@ -3,6 +3,7 @@ import type { CallbackRow } from '../../../parts/callbacks/callback-row.ts';
 import { callbackNotices } from '../../../parts/callbacks/notices.ts';
 import { callbacksPage, callbacksSection } from '../../../parts/callbacks/page.ts';
 import { callbackBulkPage, callbackPlanPage } from '../../../parts/callbacks/plan-page.ts';
+import { receiversOf } from '../../../parts/callbacks/receivers.ts';
 import type { ConsoleSession } from '../../../src/console/deps.ts';
 import { readFilter } from '../../../src/console/filter.ts';
 import type { Role } from '../../../src/console/operators/operator.ts';
@@ -346,13 +347,16 @@ const pages: readonly (readonly [string, string])[] = [
     callbacksPage({
       session: session(),
       state: 'dead',
-      counts: { retried: 1, dead: 2 },
+      failing: {
+        ...{ retried: 1, dead: 2, isWhole: false },
+        receivers: receiversOf([{ ...callback, host: evil, problem: evil }]),
+      },
       apId: evil,
       rows: [callback, { ...callback, id: `${callback.id}-2` }],
       next: '1.x',
       isFirst: false,
       apIds: [evil],
-      notice: callbackNotices['callback-not-dead'],
+      notice: callbackNotices['callback-waiting'],
     }),
   ],
   [
@@ -360,7 +364,10 @@ const pages: readonly (readonly [string, string])[] = [
     callbacksPage({
       session: session(),
       state: 'retried',
-      counts: { retried: 1, dead: 2 },
+      failing: {
+        ...{ retried: 1, dead: 2, isWhole: false },
+        receivers: receiversOf([{ ...callback, host: evil, problem: evil }]),
+      },
       apId: evil,
       rows: [
         { ...callback, state: 'waiting', nextTryAt: at },
@@ -369,13 +376,14 @@ const pages: readonly (readonly [string, string])[] = [
       next: '1.x',
       isFirst: false,
       apIds: [evil],
-      notice: callbackNotices['callback-not-dead'],
+      notice: callbackNotices['callback-waiting'],
     }),
   ],
   [
     'callback plan',
     callbackPlanPage({
       session: session(),
+      kind: 'replay',
       apId: evil,
       to: at,
       plan: { found: 2, byAp: { [evil]: 2 }, truncated: true },
@@ -386,7 +394,12 @@ const pages: readonly (readonly [string, string])[] = [
   ],
   [
     'callbacks replayed',
-    callbackBulkPage(session(), evil, { found: 2, replayed: 1, left: 1, truncated: true }),
+    callbackBulkPage(session(), 'replay', evil, {
+      found: 2,
+      replayed: 1,
+      left: 1,
+      truncated: true,
+    }),
   ],
 ];
 
@@ -641,7 +654,7 @@ describe('a list without rows', () => {
       callbacksPage({
         session: session(),
         state: 'retried',
-        counts: { dead: 0, retried: 0 },
+        failing: { dead: 0, retried: 0, isWhole: true, receivers: [] },
         apId: 'x',
         rows: [],
         next: undefined,
