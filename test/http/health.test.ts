@@ -29,9 +29,17 @@ it.each([
     '/readyz',
     {
       status: 'ready',
-      checks: ['running', 'redis', 'authority', 'memory', 'clock', 'events', 'keys', 'backlog'].map(
-        (name) => expect.objectContaining({ name, ok: true }),
-      ),
+      checks: [
+        'running',
+        'redis',
+        'authority',
+        'memory',
+        'clock',
+        'documents',
+        'events',
+        'keys',
+        'backlog',
+      ].map((name) => expect.objectContaining({ name, ok: true })),
     },
   ],
 ])('%s is 200 for a product that works', async (path, body) => {

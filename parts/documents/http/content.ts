@@ -8,10 +8,7 @@ import { dispositionOf } from './disposition.ts';
  * @returns The range; `whole` without a header, and for one that may be ignored: of another unit or
  *   with several ranges (RFC 9110 14.2). `outside` where nothing of it is in the document.
  */
-export const readRange = (
-  header: string | undefined,
-  size: number,
-): ByteRange | 'whole' | 'outside' => {
+const readRange = (header: string | undefined, size: number): ByteRange | 'whole' | 'outside' => {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return 'whole';
   if (first === '') {

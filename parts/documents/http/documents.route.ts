@@ -44,7 +44,7 @@ export interface DocumentRoutesOptions extends ApplicationRouteOptions {
 
 const isoOf = (at: number): string => new Date(at).toISOString();
 
-export const presentDocument = (document: DocumentRecord) => {
+const presentDocument = (document: DocumentRecord) => {
   const { id, title, sha256, size, pages, createdAt, expiresAt } = document;
   return {
     id,

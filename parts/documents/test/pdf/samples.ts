@@ -195,7 +195,7 @@ export const hybrid = (objects: Objects = objectsOf()): Buffer => {
  * Linearised: a first section for the objects of the first page stands at the beginning, and the
  * end of the file leads to it; it leads to the section with all others.
  */
-export const linearised = (objects: Objects = objectsOf()): Buffer => {
+const linearised = (objects: Objects = objectsOf()): Buffer => {
   const header = '%PDF-1.4\n';
   const ofFirstPage = new Set([1, 3, 4, 5]);
   const size = sizeOf(objects) + 1;
