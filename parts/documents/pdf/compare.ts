@@ -102,11 +102,16 @@ const referredTo = (document: PdfDocument, numbers: ReadonlySet<number>): Readon
 const numberOf = (value: PdfValue | undefined): number | undefined =>
   isRef(value) ? value.number : undefined;
 
-const areaOf = (value: PdfValue): number => {
-  const [a, b, c, d] = isArray(value) ? value.map(Number) : [];
-  return a === undefined || b === undefined || c === undefined || d === undefined
-    ? 0
-    : Math.abs((c - a) * (d - b));
+/** Undefined for what is no rectangle. Its numbers may be objects of their own. */
+const areaOf = (document: PdfDocument, value: PdfValue | undefined): number | undefined => {
+  const list = document.resolve(value);
+  const [a, b, c, d] = isArray(list) ? list.map((each) => document.resolve(each)) : [];
+  return typeof a === 'number' &&
+    typeof b === 'number' &&
+    typeof c === 'number' &&
+    typeof d === 'number'
+    ? Math.abs((c - a) * (d - b))
+    : undefined;
 };
 
 /** The part of a page that a later signature may cover with its picture. */
@@ -156,9 +161,10 @@ const createComparison = (before: PdfDocument, after: PdfDocument) => {
     const added = addedTo(isArray(old) ? old : [], isArray(now) ? now : []);
     if (added === undefined) changes.add(`An annotation of page ${page} was taken away.`);
     for (const each of added ?? []) {
-      const rect = after.resolve(after.dictOf(each)?.get('Rect'));
+      const area = areaOf(after, after.dictOf(each)?.get('Rect'));
+      const most = maxCoveredPart * Math.max(areaOf(before, box) ?? 0, 1);
       if (!isNewSignatureField(each)) changes.add(`An annotation was added to page ${page}.`);
-      else if (areaOf(rect) > maxCoveredPart * Math.max(areaOf(box), 1))
+      else if (area === undefined || area > most)
         changes.add(`The picture of a later signature covers much of page ${page}.`);
     }
   };
@@ -177,7 +183,10 @@ const createComparison = (before: PdfDocument, after: PdfDocument) => {
     const field = oldFields.get(number);
     const keys = keysThatDiffer(old, now);
     const isFilled =
-      field?.type === 'Sig' && !old.has('V') && keys.every((key) => filledKeys.has(key));
+      field?.type === 'Sig' &&
+      !old.has('V') &&
+      after.dictOf(now.get('V')) !== undefined &&
+      keys.every((key) => filledKeys.has(key));
     if (isFilled) allowed.add(`The signature field “${field.name}” was signed.`);
     else changes.add(`The field “${field?.name ?? ''}” was changed (${keys.join(', ')}).`);
   };
@@ -205,8 +214,37 @@ const createComparison = (before: PdfDocument, after: PdfDocument) => {
   };
 };
 
-/** Objects that have a part to play, by their number: how each is compared. */
-type Roles = ReadonlyMap<number, (old: PdfValue, now: PdfValue) => void>;
+/** Entries of the catalog that lead to nothing that is shown. */
+const unshownKeys: ReadonlySet<string> = new Set(['DSS', 'Metadata']);
+
+/**
+ * Whether a document leads to an object by what is shown. One that is the content of a page, too, is
+ * not free to change, whatever else it is said to be.
+ */
+const findShown = (document: PdfDocument): ((number: number) => boolean) => {
+  const { kinds, size } = document.references;
+  const root = numberOf(document.trailer.get('Root'));
+  const shown = new Uint8Array(size);
+  const waiting: number[] = [];
+  const push = (number: number): void => {
+    if (shown[number] !== 0 || (kinds[number] ?? 0) < places.inFile) return;
+    shown[number] = 1;
+    waiting.push(number);
+  };
+  eachReference(document.trailer.get('Root'), push);
+  for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
+    const value = document.object(number);
+    if (number !== root || !isDict(value)) eachReference(value, push);
+    else for (const [key, each] of value) if (!unshownKeys.has(key)) eachReference(each, push);
+  }
+  return (number) => shown[number] === 1;
+};
+
+/** How an object is compared. */
+type Role = (old: PdfValue, now: PdfValue) => void;
+
+/** Objects that have parts to play, by their number. One that has several must pass in each. */
+type Roles = ReadonlyMap<number, readonly Role[]>;
 
 const rolesOf = (
   before: PdfDocument,
@@ -214,24 +252,28 @@ const rolesOf = (
   moved: ReadonlySet<number>,
   work: ReturnType<typeof createComparison>,
 ): Roles => {
-  const roles = new Map<number, (old: PdfValue, now: PdfValue) => void>();
+  const roles = new Map<number, Role[]>();
   const asDicts =
     (compare: (old: PdfDict, now: PdfDict) => void, what: string) =>
     (old: PdfValue, now: PdfValue): void => {
       if (isDict(old) && isDict(now)) compare(old, now);
       else work.changes.add(`${what} was changed.`);
     };
-  const put = (number: number | undefined, role: (old: PdfValue, now: PdfValue) => void): void => {
-    if (number !== undefined && moved.has(number)) roles.set(number, role);
+  const put = (number: number | undefined, role: Role): void => {
+    if (number === undefined || !moved.has(number)) return;
+    const own = roles.get(number) ?? [];
+    own.push(role);
+    roles.set(number, own);
   };
-  for (const number of work.storeObjects)
-    put(number, () => work.allowed.add('The security store was changed.'));
-  put(numberOf(before.trailer.get('Info')), () =>
-    work.allowed.add('The document information was changed.'),
-  );
-  put(numberOf(catalogOf(before).get('Metadata')), () =>
-    work.allowed.add('The metadata was changed.'),
-  );
+  let isShown: ReturnType<typeof findShown> | undefined;
+  const putFree = (number: number | undefined, what: string): void => {
+    if (number === undefined || !moved.has(number)) return;
+    isShown ??= findShown(before);
+    if (!isShown(number)) put(number, () => work.allowed.add(`The ${what} was changed.`));
+  };
+  for (const number of work.storeObjects) putFree(number, 'security store');
+  putFree(numberOf(before.trailer.get('Info')), 'document information');
+  putFree(numberOf(catalogOf(before).get('Metadata')), 'metadata');
   for (const [number, field] of work.oldFields)
     put(
       number,
@@ -273,9 +315,13 @@ const kindOf = (value: PdfValue): string => {
   return kind === undefined ? '' : `, ${kind}`;
 };
 
-/** Structure of the file, which holds objects that are compared by themselves. */
-const isContainer = (value: PdfValue): boolean =>
-  isStream(value) && ['ObjStm', 'XRef'].includes(nameOf(value.dict.get('Type')) ?? '');
+/** References name it, so that an object with another one is another object. */
+const generationOf = ({ references: { kinds, extra } }: PdfDocument, number: number): number =>
+  kinds[number] === places.inFile ? (extra[number] ?? 0) : 0;
+
+/** A reader that finds no save at the end looks for objects by itself, and finds others. */
+const endsWithSave = ({ bytes }: PdfDocument): boolean =>
+  /startxref\s+\d+\s+%%EOF\s*$/.test(Buffer.from(bytes.subarray(-256)).toString('latin1'));
 
 /**
  * @param before The revision that was signed.
@@ -290,6 +336,7 @@ export const compareRevisions = (before: PdfDocument, after: PdfDocument): Compa
   const { changes, allowed } = work;
   if (!isEqualValue(before.trailer.get('Root') ?? null, after.trailer.get('Root') ?? null))
     changes.add('The document has another catalog.');
+  if (!endsWithSave(after)) changes.add('Something stands behind the last save of the file.');
   if (!isEqualValue(before.trailer.get('Info') ?? null, after.trailer.get('Info') ?? null))
     allowed.add('The document information was changed.');
   const added = new Set<number>();
@@ -297,13 +344,15 @@ export const compareRevisions = (before: PdfDocument, after: PdfDocument): Compa
     const [old, now] = [before.object(number), after.object(number)];
     const forbidden = findForbidden(now);
     if (forbidden !== undefined) changes.add(forbidden);
-    if (isEqualValue(old, now) || isContainer(now)) continue;
-    if (old === null) added.add(number);
-    else if (now === null) changes.add(`Object ${number} was taken away${kindOf(old)}.`);
-    else {
-      const role = roles.get(number);
-      if (role !== undefined) role(old, now);
-      else changes.add(`Object ${number} was changed${kindOf(old)}.`);
+    if (old === null) {
+      if (now !== null) added.add(number);
+    } else if (now === null) changes.add(`Object ${number} was taken away${kindOf(old)}.`);
+    else if (generationOf(before, number) !== generationOf(after, number))
+      changes.add(`Object ${number} was replaced by another of its number${kindOf(old)}.`);
+    else if (!isEqualValue(old, now)) {
+      const own = roles.get(number);
+      if (own === undefined) changes.add(`Object ${number} was changed${kindOf(old)}.`);
+      for (const role of own ?? []) role(old, now);
     }
   }
   for (const number of referredTo(before, added))

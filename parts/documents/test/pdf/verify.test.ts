@@ -176,6 +176,44 @@ describe('what was changed after the signature is told', () => {
       () => change({ 4: text('free of charge') }),
       /Object 4 was changed/,
     ],
+    ...['ObjStm', 'XRef'].map((type): [string, () => Uint8Array, RegExp] => [
+      `a text that was replaced by one that calls itself ${type}`,
+      () => change({ 4: stream(`/Type /${type}`, 'BT /F1 18 Tf (free of charge) Tj ET') }),
+      /Object 4 was changed/,
+    ]),
+    [
+      'a text under another generation, to which nothing refers',
+      () => {
+        const body = Buffer.concat([
+          Buffer.from('4 1 obj\n'),
+          text('Rental contract: 1200 a month'),
+          Buffer.from('\nendobj\n'),
+        ]);
+        const [, previous = ''] =
+          /startxref\s+(\d+)\s+%%EOF\s*$/.exec(
+            Buffer.from(signed.subarray(-100)).toString('latin1'),
+          ) ?? [];
+        return Buffer.concat([
+          signed,
+          body,
+          Buffer.from(
+            `xref\n4 1\n${String(signed.length).padStart(10, '0')} 00001 n\r\ntrailer\n<</Size 1000 /Root 1 0 R /Info 6 0 R /Prev ${previous}>>\nstartxref\n${signed.length + body.length}\n%%EOF\n`,
+          ),
+        ]);
+      },
+      /Object 4 was replaced by another/,
+    ],
+    [
+      'objects behind the last save, which a reader finds that repairs',
+      () =>
+        Buffer.concat([
+          signed,
+          Buffer.from('4 0 obj\n'),
+          text('free of charge'),
+          Buffer.from(`\nendobj\n${' '.repeat(1200)}\n%%EOF\n`),
+        ]),
+      /behind the last save/,
+    ],
     [
       'a font that was replaced',
       () => change({ 5: '<</Type /Font /Subtype /Type1 /BaseFont /Symbol>>' }),
@@ -305,6 +343,63 @@ describe('what was changed after the signature is told', () => {
     const before = await sign(withStreams(), ada);
     const changed = savedAgain(before, new Map([[7, stream('/Type /ObjStm /N 0 /First 0', '')]]));
     expect((await verify(changed)).ok).toBe(false);
+  });
+
+  it.each<[string, Parameters<typeof objectsOf>[0], string, number]>([
+    ['the security store', { catalog: '/DSS <</Certs [4 0 R]>>' }, '', 4],
+    ['the metadata', { catalog: '/Metadata 4 0 R' }, '', 4],
+    ['the document information', { change: { 4: text('1200'), 6: '<<>>' } }, '/Info 4 0 R', 4],
+  ])('a content that is said to be %s, too', async (_, objects, info, number) => {
+    const prepared = withTable(objectsOf(objects)).toString('latin1');
+    const before = await sign(
+      Buffer.from(prepared.replace('/Info 6 0 R', info || '$&'), 'latin1'),
+      ada,
+    );
+    expect((await verify(before)).ok).toBe(true);
+    const saved = savedAgain(before, new Map([[number, text('free of charge')]]));
+    const after = Buffer.from(
+      saved.toString('latin1').replaceAll('/Info 6 0 R', info || '$&'),
+      'latin1',
+    );
+    expect((await verify(after)).signatures[0]?.changes.join(' ')).toMatch(/Object 4 was changed/);
+  });
+
+  it('a list of annotations that is the list of fields, too', async () => {
+    const before = await sign(
+      withTable(
+        objectsOf({
+          change: { 30: '[]' },
+          page: '/Annots 30 0 R',
+          catalog: '/AcroForm <</Fields 30 0 R>>',
+        }),
+      ),
+      ada,
+    );
+    const place = { page: 1, x: 0, y: 0, width: 300, height: 200 };
+    const twice = await sign(before, bob, { fieldName: 'Signature2', place });
+    expect((await verify(twice)).signatures[0]?.changes.join(' ')).toMatch(/covers much of page 1/);
+  });
+
+  it('a picture in an empty field that nobody has signed', async () => {
+    const field =
+      '<</Type /Annot /Subtype /Widget /FT /Sig /T (here) /Rect [0 0 300 200] /P 3 0 R>>';
+    const objects = objectsOf({
+      change: { 30: field },
+      page: '/Annots [30 0 R]',
+      catalog: '/AcroForm <</Fields [30 0 R]>>',
+    });
+    const before = await sign(withTable(objects), ada);
+    expect((await verify(before)).ok).toBe(true);
+    const after = savedAgain(
+      before,
+      new Map<number, string | Uint8Array>([
+        [30, field.replace('>>', '/AP <</N 900 0 R>>>>')],
+        [900, stream('/Type /XObject /Subtype /Form /BBox [0 0 300 200]', '0 0 300 200 re f')],
+      ]),
+    );
+    expect((await verify(after)).signatures[0]?.changes).toEqual([
+      'The field “here” was changed (AP).',
+    ]);
   });
 
   it('a later signature whose picture covers the page', async () => {
