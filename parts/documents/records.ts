@@ -82,6 +82,11 @@ if redis.call('HINCRBY', KEYS[4], about.apId, -about.size) <= 0 then
 end
 return 'removed'`;
 
+/** Notes the first opening of a document that is there: one that is removed meanwhile stays so. */
+const openedScript = `
+if redis.call('HEXISTS', KEYS[1], 'about') == 0 then return 0 end
+return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`;
+
 export type Removal = 'removed' | 'used' | 'unknown';
 
 /** Who has opened a document, and when first, in milliseconds since the epoch. */
@@ -177,7 +182,7 @@ export const createDocumentRecords = ({
     release: async (id: string, by: string): Promise<void> => void (await use(id, by, '')),
     /** Notes that somebody has opened it; only the first time counts. */
     noteOpened: async (id: string, by: string): Promise<void> => {
-      await redis.hsetnx(keyOf(id), `${openedBeginning}${by}`, now());
+      await redis.eval(openedScript, 1, keyOf(id), `${openedBeginning}${by}`, now());
     },
     openings: async (id: string): Promise<readonly Opening[]> =>
       Object.entries((await read(id))?.fields ?? {})

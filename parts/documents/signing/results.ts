@@ -64,13 +64,16 @@ export const lastOf = ({ last, revisions }: Chain): Stored | undefined => last ?
 /**
  * Adds what follows a chain. KEYS: record, times of ends, times of beginnings, bytes of
  * applications, the mark of a result that is over. ARGV: id, the chain that it follows (empty for
- * none), the next one, about, until, added at, application, bytes, 1 for one that must not be over.
+ * none), the next one, about, until, added at, application, bytes, 1 for one that must not be over:
+ * until the end the process uses it, so that nobody removes it with the signatures that it has.
  * @returns 1: done; 0: another one was faster; -1: the result is over.
  */
 const addScript = `
 if redis.call('EXISTS', KEYS[5]) == tonumber(ARGV[9]) then return -1 end
 if (redis.call('HGET', KEYS[1], 'chain') or '') ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], 'chain', ARGV[3], 'about', ARGV[4], 'until', ARGV[5])
+if ARGV[9] == '1' then redis.call('HSET', KEYS[1], 'use:process', ARGV[5])
+else redis.call('HDEL', KEYS[1], 'use:process') end
 redis.call('ZADD', KEYS[2], ARGV[5], ARGV[1])
 redis.call('ZADD', KEYS[3], 'NX', ARGV[6], ARGV[1])
 redis.call('HINCRBY', KEYS[4], ARGV[7], ARGV[8])

@@ -309,6 +309,21 @@ describe('a signature of a document', () => {
     ]);
   });
 
+  it('is not removed while its process goes on, and may be at its end', async () => {
+    const stage = await createStage();
+    const [one, two] = await Promise.all([stage.completionOf('T1'), stage.completionOf('T2', 2)]);
+    await stage.work().complete(one, stage.process);
+    expect(await stage.records.remove(stage.result)).toBe('used');
+    await stage.work().complete(two, stage.process);
+    expect((await stage.judge(await stage.read())).signatures).toHaveLength(2);
+    const report = { added: one.prepared } as never;
+    await stage.work().finish({ report, evidence: 'a.b.c' }, stage.process);
+    expect(await stage.records.remove(stage.result)).toBe('removed');
+    // Who had the page open meanwhile leaves nothing behind.
+    await stage.records.noteOpened(stage.result, 'process--7 0-1-0');
+    expect(await stage.records.isKnown(stage.result)).toBe(false);
+  });
+
   it('is not added after the end of its process', async () => {
     const stage = await createStage();
     const [one, two] = await Promise.all([stage.completionOf('T1'), stage.completionOf('T2', 2)]);
