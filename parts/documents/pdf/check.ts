@@ -15,6 +15,7 @@ import { decodeStream, filtersOf, measureInflated } from './filters.ts';
 import { pdfAOf, titleOf } from './metadata.ts';
 import { pagesOf } from './pages.ts';
 import { orRefused, type Refused } from './refused.ts';
+import { readMaterial } from './security-store.ts';
 import { readSignedRevision } from './signed-revision.ts';
 import { isStream, PdfError, type PdfStream, type PdfValue } from './values.ts';
 import { eachReference } from './walk.ts';
@@ -153,6 +154,8 @@ const read = async (bytes: Uint8Array): Promise<AboutPdf> => {
   let pages = 0;
   for (const _ of pagesOf(document)) pages += 1;
   await checkObjects(document);
+  // Signing reads the security store, too.
+  readMaterial(document);
   const title = titleOf(document);
   const pdfA = pdfAOf(document);
   const signatures = checkForm(document);

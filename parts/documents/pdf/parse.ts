@@ -13,6 +13,8 @@ import {
   ref,
 } from './values.ts';
 
+/** Longer than any number of a real program. */
+const maxNumberLength = 256;
 /** Deeper than any file of a real program. */
 const maxDepth = 100;
 
@@ -135,7 +137,12 @@ const readHex = (cursor: Cursor): PdfString => {
 const readNumber = (cursor: Cursor): number | PdfRef => {
   const start = cursor.at;
   const word = readWord(cursor);
-  if (!/^[+-]*\d*\.?\d*(?:-\d*)?$/.test(word) || !/\d|^[.+-]+$/.test(word))
+  // The pattern below takes quadratic time for a long word.
+  if (
+    word.length > maxNumberLength ||
+    !/^[+-]*\d*\.?\d*(?:-\d*)?$/.test(word) ||
+    !/\d|^[.+-]+$/.test(word)
+  )
     throw broken('something is no value', start);
   const value = Number.parseFloat(word.replace(/^[+-]*(?=[+-])/, '')) || 0;
   if (!/^\d+$/.test(word)) return value;

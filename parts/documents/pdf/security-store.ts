@@ -24,6 +24,7 @@ import {
   isString,
   name,
   type PdfDict,
+  PdfError,
   type PdfStream,
   type PdfValue,
 } from './values.ts';
@@ -43,6 +44,8 @@ const kinds = ['certificates', 'ocsps', 'crls'] as const satisfies readonly Kind
 
 const maxMaterialBytes = 4 << 20;
 const maxMaterials = 2000;
+/** All of it, unpacked. */
+const maxStoreBytes = 16 << 20;
 
 const storeOf = (document: PdfDocument): PdfDict | undefined =>
   document.dictOf(catalogOf(document).get('DSS'));
@@ -57,14 +60,23 @@ interface Stored {
   readonly bytes: Uint8Array;
 }
 
-/** What the store of a document has. @throws PdfError When a part of it cannot be decoded. */
+/**
+ * What the store of a document has.
+ *
+ * @throws PdfError When a part of it cannot be decoded, or it is too large as a whole: a list may
+ *   name one stream a thousand times.
+ */
 export const readMaterial = (document: PdfDocument): Readonly<Record<Kind, readonly Stored[]>> => {
+  let left = maxStoreBytes;
   const read = (kind: Kind): readonly Stored[] =>
     listOf(document, kind).flatMap((value) => {
       const stream = document.resolve(value);
-      return isStream(stream)
-        ? [{ value, bytes: decodeStream(stream, document.resolve, maxMaterialBytes) }]
-        : [];
+      if (!isStream(stream)) return [];
+      const bytes = decodeStream(stream, document.resolve, Math.min(left, maxMaterialBytes));
+      left -= bytes.length;
+      if (left <= 0)
+        throw new PdfError('The security store of the file is larger than is allowed.');
+      return [{ value, bytes }];
     });
   return { certificates: read('certificates'), ocsps: read('ocsps'), crls: read('crls') };
 };

@@ -8,7 +8,7 @@ import {
   prepareSignature,
   verifyPdf,
 } from '../../pdf/index.ts';
-import { kinds } from './samples.ts';
+import { deflated, kinds, objectsOf, withTable } from './samples.ts';
 import { at, openStage } from './stage.ts';
 
 const { ada, roots, sign } = await openStage();
@@ -47,6 +47,25 @@ const change = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
+});
+
+describe('a file that costs much to read', () => {
+  it('whose security store names a small bomb two thousand times', async () => {
+    const store = `/DSS <</Certs [${'40 0 R '.repeat(2000)}]>>`;
+    const bomb = deflated('', Buffer.alloc(4_000_000));
+    const bytes = withTable(objectsOf({ catalog: store, change: { 40: bomb } }));
+    const material = { certificates: roots, ocsps: [], crls: [] };
+    const error = expect.stringMatching(/security store .* larger|decompression bomb/);
+    expect(await addRevocation(bytes, material)).toEqual({ ok: false, error });
+    expect(await checkPdf(bytes)).toEqual({ ok: false, error });
+  });
+
+  it('with a number of a million digits', async () => {
+    const bytes = withTable(objectsOf({ change: { 40: `${'1'.repeat(1_000_000)}x` } }));
+    expect(await checkPdf(bytes)).toHaveProperty('ok');
+    const used = withTable(objectsOf({ catalog: `/X ${'1'.repeat(1_000_000)}x` }));
+    expect(await checkPdf(used)).toMatchObject({ ok: false });
+  });
 });
 
 describe('a file with words in the wrong places', () => {
