@@ -39,12 +39,16 @@ export interface DocumentsOptions {
 }
 
 /** As a title of people is shown: one line, not too long. Undefined where nothing is left. */
-const asTitle = (text: string | undefined): string | undefined =>
-  text
-    ?.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
-    .trim()
-    .slice(0, maxTitleLength)
-    .trim() || undefined;
+const asTitle = (text: string | undefined): string | undefined => {
+  const clean = text?.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
+  // Not through the middle of a pair of UTF-16 units, which no header can be made of.
+  return (
+    Array.from(clean ?? '')
+      .slice(0, maxTitleLength)
+      .join('')
+      .trim() || undefined
+  );
+};
 
 /** One after the other: each has its file in memory. */
 const createQueue = () => {

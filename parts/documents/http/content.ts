@@ -33,6 +33,7 @@ const contentHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
+ * @param asked   The method, and the header Range. For HEAD nothing is opened: nobody would close it.
  * @param onError Takes what goes wrong when the answer has begun: then the connection breaks, so
  *   that nobody takes a part for the whole.
  * @returns Undefined for a range that is outside.
@@ -41,13 +42,22 @@ const contentHeaders: Readonly<Record<string, string>> = {
 export const answerContent = async (
   documents: Pick<Documents, 'read'>,
   document: DocumentRecord,
-  rangeHeader: string | undefined,
+  asked: { readonly method: string; readonly range: string | undefined },
   onError: (error: Error) => void,
 ): Promise<Response | undefined> => {
   const { size, title, sha256 } = document;
-  const range = readRange(rangeHeader, size);
+  const range = readRange(asked.range, size);
   if (range === 'outside') return undefined;
   const { start, end } = range === 'whole' ? { start: 0, end: size } : range;
+  const headers = {
+    ...contentHeaders,
+    'content-disposition': dispositionOf('attachment', title),
+    'content-length': String(end - start),
+    etag: `"${sha256}"`,
+    ...(range !== 'whole' && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
+  };
+  const status = range === 'whole' ? 200 : 206;
+  if (asked.method === 'HEAD') return new Response(null, { status, headers });
   const bytes = await documents.read(document, { start, end });
   const parts = bytes[Symbol.asyncIterator]();
   const stream = new ReadableStream<Uint8Array>(
@@ -68,14 +78,5 @@ export const answerContent = async (
     },
     { highWaterMark: 1 },
   );
-  return new Response(stream, {
-    status: range === 'whole' ? 200 : 206,
-    headers: {
-      ...contentHeaders,
-      'content-disposition': dispositionOf('attachment', title),
-      'content-length': String(end - start),
-      etag: `"${sha256}"`,
-      ...(range !== 'whole' && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
-    },
-  });
+  return new Response(stream, { status, headers });
 };

@@ -7,7 +7,7 @@
 
 /** Of `attr-char` in RFC 8187 what `encodeURIComponent` leaves as it is and must not be. */
 const encoded = (text: string): string =>
-  encodeURIComponent(text).replaceAll(
+  encodeURIComponent(text.toWellFormed()).replaceAll(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

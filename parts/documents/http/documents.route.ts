@@ -134,8 +134,8 @@ export const createDocumentRoutes = (options: DocumentRoutesOptions) => {
     const document = await documents.find(apId, id);
     if (document === undefined) return unknown;
     try {
-      const range = c.req.header('range');
-      return (await answerContent(documents, document, range, log.trouble)) ?? noRange;
+      const asked = { method: c.req.raw.method, range: c.req.header('range') };
+      return (await answerContent(documents, document, asked, log.trouble)) ?? noRange;
     } catch (error) {
       return refused(error);
     }

@@ -86,7 +86,11 @@ export const createReaderFiles = () => {
       const loading = files.get(name) ?? load(name);
       files.set(name, loading);
       const file = await loading;
-      if (file === undefined) return undefined;
+      if (file === undefined) {
+        // Anybody may ask for any name, so those that do not exist are not kept.
+        files.delete(name);
+        return undefined;
+      }
       const { plain, packed } = file;
       const isPacked = packed !== undefined && /\bgzip\b/.test(acceptEncoding ?? '');
       return new Response(isPacked ? packed : plain, {

@@ -92,10 +92,14 @@ export const createReaderPages = (
 
   const content: Handle = async (c, { task, document }) => {
     try {
-      const range = c.req.header('range');
-      const answer = await answerContent(documents, document, range, onError);
+      const asked = { method: c.req.raw.method, range: c.req.header('range') };
+      const answer = await answerContent(documents, document, asked, onError);
       if (answer === undefined) return new Response(null, { status: 416 });
-      await documents.noteOpened(document.id, openerOf(task));
+      if (asked.method === 'HEAD') return answer;
+      await documents.noteOpened(document.id, openerOf(task)).catch(async (error: unknown) => {
+        await answer.body?.cancel();
+        throw error;
+      });
       return answer;
     } catch (error) {
       onError(toError(error));

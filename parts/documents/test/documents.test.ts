@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,6 +70,30 @@ describe('an uploaded document', () => {
       'content-type': 'application/pdf',
       'x-content-type-options': 'nosniff',
     });
+  });
+
+  it('is read under a title whose last character has two units', async () => {
+    const title = `${'a'.repeat(199)}\u{1f600}`;
+    const added = await json('POST', `?title=${encodeURIComponent(title)}`, { body: makePdf('A') });
+    expect(added).toMatchObject({ status: 201, body: { title } });
+    const read = await call('GET', `/${added.body.id}/content`);
+    expect(read.status).toBe(200);
+    await read.arrayBuffer();
+  });
+
+  it('is not opened for who asks for its headers alone', async () => {
+    const id = await add(makePdf('A lease', 700_000));
+    const open = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        try {
+          return readlinkSync(`/proc/self/fd/${fd}`).includes(id);
+        } catch {
+          return false;
+        }
+      });
+    const head = await call('HEAD', `/${id}/content`);
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '700000']);
+    expect(open()).toEqual([]);
   });
 
   it('is unknown to other applications', async () => {
