@@ -23,7 +23,9 @@ const lineOf = (signature: PdfSignatureReport): string => {
 
 const problemsIn = ({ reasons, signatures }: PdfReport): readonly string[] => [
   ...reasons,
-  ...(signatures.length === 0 && reasons.length === 0 ? ['The file has no signature.'] : []),
+  ...(signatures.every(({ kind }) => kind === 'time-stamp') && reasons.length === 0
+    ? ['The file has no signature.']
+    : []),
   ...signatures.flatMap((each) =>
     [...each.reasons, ...each.changes].map((reason) => `${each.field}: ${reason}`),
   ),
@@ -69,14 +71,17 @@ export const judge = async (
   const { bold, green } = paletteFor(context.stdout, context);
   const wrong = embedded?.problems ?? [];
   const problems = [...problemsIn(report), ...wrong.map((each) => `Evidence: ${each}`)];
-  const isGood = problems.length === 0;
+  const isGood = report.ok && problems.length === 0;
   const count = report.signatures.length;
   return {
     report: isGood
       ? { outcome: 'ok' }
       : {
           outcome: 'unverified',
-          problem: ['The PDF does not verify:', ...problems.map((each) => `  ${each}`)].join('\n'),
+          problem: [
+            'The PDF does not verify:',
+            ...problems.map((each) => `  ${each.replaceAll(/\s+/g, ' ')}`),
+          ].join('\n'),
         },
     head: green(bold(count === 1 ? 'The signature verifies' : `All ${count} signatures verify`)),
     fields: [

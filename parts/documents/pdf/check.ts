@@ -17,7 +17,7 @@ import { pagesOf } from './pages.ts';
 import { orRefused, type Refused } from './refused.ts';
 import { readMaterial } from './security-store.ts';
 import { readSignedRevision } from './signed-revision.ts';
-import { isStream, PdfError, type PdfStream, type PdfValue } from './values.ts';
+import { isStream, nameOf, PdfError, type PdfStream, type PdfValue } from './values.ts';
 import { eachReference } from './walk.ts';
 
 /** 50 MiB: more does not fit the memory of the phones that read it. */
@@ -79,6 +79,9 @@ const checkObjects = async (document: PdfDocument): Promise<void> => {
     if (why !== undefined) throw new PdfError(why);
     eachReference(value, push);
     if (!isStream(value)) return;
+    const file = value.dict.get('F');
+    if (file !== undefined && nameOf(file) === undefined)
+      throw new PdfError('The file shows data of another file, which nobody could sign with it.');
     left -= await unpackedBytes(value, document, left);
     if (left < 0)
       throw new PdfError('The file unpacks to more than is allowed (a decompression bomb).');

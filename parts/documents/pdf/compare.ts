@@ -20,6 +20,8 @@ import { catalogOf, type PdfDocument } from './document.ts';
 import { isEqualValue } from './equal.ts';
 import { fieldsOf, formOf } from './fields.ts';
 import { pagesOf } from './pages.ts';
+import { endsWithSave, findUnnamed } from './repairs.ts';
+import { findShown } from './shown.ts';
 import {
   isArray,
   isDict,
@@ -214,32 +216,6 @@ const createComparison = (before: PdfDocument, after: PdfDocument) => {
   };
 };
 
-/** Entries of the catalog that lead to nothing that is shown. */
-const unshownKeys: ReadonlySet<string> = new Set(['DSS', 'Metadata']);
-
-/**
- * Whether a document leads to an object by what is shown. One that is the content of a page, too, is
- * not free to change, whatever else it is said to be.
- */
-const findShown = (document: PdfDocument): ((number: number) => boolean) => {
-  const { kinds, size } = document.references;
-  const root = numberOf(document.trailer.get('Root'));
-  const shown = new Uint8Array(size);
-  const waiting: number[] = [];
-  const push = (number: number): void => {
-    if (shown[number] !== 0 || (kinds[number] ?? 0) < places.inFile) return;
-    shown[number] = 1;
-    waiting.push(number);
-  };
-  eachReference(document.trailer.get('Root'), push);
-  for (let number = waiting.pop(); number !== undefined; number = waiting.pop()) {
-    const value = document.object(number);
-    if (number !== root || !isDict(value)) eachReference(value, push);
-    else for (const [key, each] of value) if (!unshownKeys.has(key)) eachReference(each, push);
-  }
-  return (number) => shown[number] === 1;
-};
-
 /** How an object is compared. */
 type Role = (old: PdfValue, now: PdfValue) => void;
 
@@ -319,10 +295,6 @@ const kindOf = (value: PdfValue): string => {
 const generationOf = ({ references: { kinds, extra } }: PdfDocument, number: number): number =>
   kinds[number] === places.inFile ? (extra[number] ?? 0) : 0;
 
-/** A reader that finds no save at the end looks for objects by itself, and finds others. */
-const endsWithSave = ({ bytes }: PdfDocument): boolean =>
-  /startxref\s+\d+\s+%%EOF\s*$/.test(Buffer.from(bytes.subarray(-256)).toString('latin1'));
-
 /**
  * @param before The revision that was signed.
  * @param after  The same file with all that follows it.
@@ -339,6 +311,8 @@ export const compareRevisions = (before: PdfDocument, after: PdfDocument): Compa
   if (!endsWithSave(after)) changes.add('Something stands behind the last save of the file.');
   if (!isEqualValue(before.trailer.get('Info') ?? null, after.trailer.get('Info') ?? null))
     allowed.add('The document information was changed.');
+  for (const number of findUnnamed(before, after))
+    changes.add(`Object ${number} was added in a way that only some readers find.`);
   const added = new Set<number>();
   for (const number of moved) {
     const [old, now] = [before.object(number), after.object(number)];

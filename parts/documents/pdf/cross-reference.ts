@@ -65,8 +65,12 @@ const findStart = (bytes: Uint8Array): number => {
   return Number(word);
 };
 
-/** Collects places; the first that names an object counts, because the newest comes first. */
-const createPlaces = () => {
+/**
+ * Collects places; the first that names an object counts, because the newest comes first.
+ *
+ * @param note Told the byte of each object in the file, also of those that do not count.
+ */
+const createPlaces = (note: ((at: number) => void) | undefined) => {
   let kinds = new Uint8Array(1024);
   let where = new Uint32Array(1024);
   let extra = new Uint32Array(1024);
@@ -88,6 +92,7 @@ const createPlaces = () => {
   return {
     add: (number: number, kind: number, place: number, more: number): void => {
       grow(number);
+      if (kind === places.inFile) note?.(place);
       if (kinds[number] !== places.missing) return;
       kinds[number] = kind;
       where[number] = place;
@@ -113,7 +118,7 @@ const readDigits = (bytes: Uint8Array, at: number, count: number): number => {
  * a line, so the end of a line is looked for.
  */
 const readTable = (cursor: Cursor, found: Places): PdfDict => {
-  const { bytes } = cursor;
+  const { bytes, at: start } = cursor;
   for (;;) {
     skipSpace(cursor);
     if (standsAt(bytes, cursor.at, 'trailer')) break;
@@ -135,6 +140,8 @@ const readTable = (cursor: Cursor, found: Places): PdfDict => {
       found.add(Number(first) + index, isUsed ? places.inFile : places.free, place, generation);
     }
   }
+  // Some readers pass over comments, and others then look for objects by themselves.
+  if (bytes.subarray(start, cursor.at).includes(0x25)) throw broken('a comment is in its table');
   cursor.at += 7;
   const trailer = readValue(cursor);
   if (!isDict(trailer)) throw broken('its trailer cannot be read');
@@ -203,6 +210,8 @@ const readStreamSection = (cursor: Cursor, found: Places): PdfDict => {
 const readSection = (bytes: Uint8Array, at: number, found: Places): Section => {
   const cursor: Cursor = { bytes, at };
   skipSpace(cursor);
+  if (bytes.subarray(at, cursor.at).includes(0x25))
+    throw broken('its startxref leads to a comment');
   if (!standsAt(bytes, cursor.at, 'xref'))
     return { at, kind: 'stream', trailer: readStreamSection(cursor, found) };
   cursor.at += 4;
@@ -213,9 +222,15 @@ const readSection = (bytes: Uint8Array, at: number, found: Places): Section => {
   return { at, kind: 'table', trailer };
 };
 
-/** @throws PdfError When a section cannot be read, or there are too many of them. */
-export const readCrossReference = (bytes: Uint8Array): CrossReference => {
-  const found = createPlaces();
+/**
+ * @param note Told the byte of each object that any section names.
+ * @throws PdfError When a section cannot be read, or there are too many of them.
+ */
+export const readCrossReference = (
+  bytes: Uint8Array,
+  note?: (at: number) => void,
+): CrossReference => {
+  const found = createPlaces(note);
   const visited = new Set<number>();
   const sections: Section[] = [];
   let at: number | undefined = findStart(bytes);

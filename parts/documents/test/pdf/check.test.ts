@@ -63,6 +63,11 @@ const action = (entries: string): Buffer =>
 describe('a PDF is refused with a sentence', () => {
   it.each<[string, () => Uint8Array, RegExp]>([
     ['that is another file', () => Buffer.from('GIF89a'), /not a PDF/],
+    [
+      'that shows data of another file',
+      () => withTable(objectsOf({ change: { 4: stream('/F (other.txt)', '') } })),
+      /data of another file/,
+    ],
     ['that is empty', () => new Uint8Array(), /not a PDF/],
     ['that is cut off', () => withTable().subarray(0, 500), /broken/],
     [

@@ -215,6 +215,36 @@ describe('what was changed after the signature is told', () => {
       /behind the last save/,
     ],
     [
+      'an object that its save does not name, which a reader finds that repairs',
+      () => {
+        const evil = Buffer.concat([
+          Buffer.from('4 0 obj\n'),
+          text('free of charge'),
+          Buffer.from('\nendobj\n'),
+        ]);
+        const saved = savedAgain(signed, new Map());
+        const start = saved.indexOf('xref\n', signed.length);
+        const whole = Buffer.concat([signed, evil, saved.subarray(start)]).toString('latin1');
+        return Buffer.from(
+          whole.replace(
+            /startxref\n\d+\n%%EOF\n$/,
+            `startxref\n${signed.length + evil.length}\n%%EOF\n`,
+          ),
+          'latin1',
+        );
+      },
+      /Object 4 was added in a way/,
+    ],
+    [
+      'a save that begins with a comment, which a reader finds that repairs',
+      () => {
+        const saved = savedAgain(signed, new Map([[900, '<<>>']]));
+        const at = saved.lastIndexOf('xref\n', saved.lastIndexOf('trailer'));
+        return Buffer.concat([saved.subarray(0, at), Buffer.from('% x\n'), saved.subarray(at)]);
+      },
+      /startxref leads to a comment/,
+    ],
+    [
       'a font that was replaced',
       () => change({ 5: '<</Type /Font /Subtype /Type1 /BaseFont /Symbol>>' }),
       /Object 5 was changed, Type1/,
