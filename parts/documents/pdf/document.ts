@@ -23,7 +23,10 @@ import {
 } from './values.ts';
 
 const maxContainerBytes = 16 << 20;
-const keptContainers = 4;
+/** Object streams that were used last are kept, unpacked. */
+const maxKeptBytes = 64 << 20;
+/** All unpacking of object streams, again and again: a second of work. */
+const maxUnpackedBytes = 1 << 30;
 const maxContained = 100_000;
 
 /** An object stream, decoded: where each of its objects begins. */
@@ -32,6 +35,10 @@ interface Container {
   readonly numbers: readonly number[];
   readonly starts: readonly number[];
 }
+
+/** About what it takes. */
+const memoryOf = ({ bytes, numbers }: Container): number =>
+  bytes.length + 16 * numbers.length + 500;
 
 export interface PdfDocument {
   readonly bytes: Uint8Array;
@@ -74,6 +81,8 @@ export const openPdf = (bytes: Uint8Array): PdfDocument => {
   if (info !== undefined && !isRef(info))
     throw broken('its document information is no object of its own');
   const containers = new Map<number, Container>();
+  let keptBytes = 0;
+  let unpackedBytes = 0;
 
   const lengthOf = (stream: PdfDict, number: number): number | undefined => {
     const value = stream.get('Length');
@@ -115,6 +124,9 @@ export const openPdf = (bytes: Uint8Array): PdfDocument => {
     if (!isStream(stream) || nameOf(stream.dict.get('Type')) !== 'ObjStm')
       throw broken(`object ${number} is no object stream`);
     const decoded = decodeStream(stream, resolve, maxContainerBytes);
+    unpackedBytes += decoded.length;
+    if (unpackedBytes > maxUnpackedBytes)
+      throw new PdfError('The file takes too much time to read: its objects are too far apart.');
     const [count, first] = [resolve(stream.dict.get('N')), resolve(stream.dict.get('First'))];
     if (typeof count !== 'number' || typeof first !== 'number' || count > maxContained)
       throw broken(`object stream ${number} cannot be read`);
@@ -128,9 +140,11 @@ export const openPdf = (bytes: Uint8Array): PdfDocument => {
       starts.push(first + offset);
     }
     const container = { bytes: decoded, numbers, starts };
-    if (containers.size === keptContainers) {
-      const [oldest] = containers.keys();
-      if (oldest !== undefined) containers.delete(oldest);
+    keptBytes += memoryOf(container);
+    for (const [oldest, old] of containers) {
+      if (keptBytes <= maxKeptBytes) break;
+      containers.delete(oldest);
+      keptBytes -= memoryOf(old);
     }
     containers.set(number, container);
     return container;

@@ -49,6 +49,53 @@ const change = fc.record({
   ),
 });
 
+/** Each page needs the unpacking of another stream of 16 MB. */
+const withPagesInTurn = (pages: number): Buffer => {
+  const streams = 6;
+  const numberOf = (page: number): number => 100 + page;
+  const all = Array.from({ length: pages }, (_, page) => page);
+  const page = '<</Type /Page /Parent 2 0 R /MediaBox [0 0 300 200]>>\n';
+  const inStream = (index: number): Buffer => {
+    const own = all.filter((each) => each % streams === index);
+    const heads = own.map((each, at) => `${numberOf(each)} ${at * page.length} `).join('');
+    const text = `${heads}${page.repeat(own.length)}${' '.repeat(16_000_000)}`;
+    return deflated(`/Type /ObjStm /N ${own.length} /First ${heads.length}`, text);
+  };
+  const parts = [Buffer.from('%PDF-1.7\n')];
+  const rows: number[][] = all.map((each) => [
+    numberOf(each),
+    2,
+    10 + (each % streams),
+    Math.floor(each / streams),
+  ]);
+  let at = parts[0]?.length ?? 0;
+  const add = (number: number, body: string | Buffer): void => {
+    rows.push([number, 1, at, 0]);
+    const whole = Buffer.concat([
+      Buffer.from(`${number} 0 obj\n`),
+      Buffer.from(body),
+      Buffer.from('\nendobj\n'),
+    ]);
+    parts.push(whole);
+    at += whole.length;
+  };
+  add(1, '<</Type /Catalog /Pages 2 0 R>>');
+  const kids = all.map((each) => `${numberOf(each)} 0 R`).join(' ');
+  add(2, `<</Type /Pages /Kids [${kids}] /Count ${pages}>>`);
+  for (let index = 0; index < streams; index += 1) add(10 + index, inStream(index));
+  const data = Buffer.alloc(rows.length * 7);
+  for (const [row, [, kind = 0, place = 0, more = 0]] of rows.entries()) {
+    data[row * 7] = kind;
+    data.writeUInt32BE(place, row * 7 + 1);
+    data.writeUInt16BE(more, row * 7 + 5);
+  }
+  const index = rows.map(([number]) => `${number} 1`).join(' ');
+  const start = at;
+  const entries = `/Type /XRef /W [1 4 2] /Size ${100 + pages} /Index [${index}] /Root 1 0 R`;
+  add(99, deflated(entries, data));
+  return Buffer.concat([...parts, Buffer.from(`startxref\n${start}\n%%EOF\n`)]);
+};
+
 describe('a file that costs much to read', () => {
   it('whose security store names a small bomb two thousand times', async () => {
     const store = `/DSS <</Certs [${'40 0 R '.repeat(2000)}]>>`;
@@ -58,6 +105,14 @@ describe('a file that costs much to read', () => {
     const error = expect.stringMatching(/security store .* larger|decompression bomb/);
     expect(await addRevocation(bytes, material)).toEqual({ ok: false, error });
     expect(await checkPdf(bytes)).toEqual({ ok: false, error });
+  });
+
+  it('whose pages lie in turn in six large object streams', async () => {
+    expect(await checkPdf(withPagesInTurn(300))).toEqual({
+      ok: false,
+      error: expect.stringMatching(/too much time to read/),
+    });
+    expect(await checkPdf(withPagesInTurn(30))).toMatchObject({ ok: true });
   });
 
   it('with a number of a million digits', async () => {
