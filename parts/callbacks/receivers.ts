@@ -34,7 +34,7 @@ export interface FailingReceivers {
 }
 
 const secretOf = (apId: string): string =>
-  `It verifies with another secret than that of the service: compare with paraph aps secret ${apId}.`;
+  `Most often it verifies with another secret than that of the service: compare with paraph aps secret ${apId}.`;
 
 /** What to do about a problem, by its text (src/http/outgoing/post.ts); the first that fits. */
 const advices: readonly (readonly [

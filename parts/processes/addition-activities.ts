@@ -7,10 +7,11 @@ import {
   type InstanceInHand,
 } from '../../packages/engine/src/define.ts';
 import { ownIdOf } from '../../src/transactions/jobs/instance-ids.ts';
-import type { AdditionWork, DefinitionAddition, InProcess, Members } from './addition.ts';
+import type { AdditionWork, InProcess } from './addition.ts';
 import type { Finishing, Prepared, Unprepared } from './charts/process.machine.ts';
 import { isStep, type PlanItem, type PlanStep } from './charts/process-plan.ts';
 import type { Completed, Completion, Person } from './charts/signer-contract.ts';
+import type { DefinitionAddition, Members } from './definition/addition.ts';
 import { processActivities, processName } from './names.ts';
 import type { ProcessData } from './stock-process.ts';
 

@@ -12,7 +12,6 @@
  * it answers is an object, whose members stand in what applications, operators and the evidence are
  * shown: of the process (`prepare`, then `finish`), and of the signer (`complete`).
  */
-import type { z } from 'zod';
 import type { Field } from '../../src/command-line/screen.ts';
 import type { Html } from '../../src/console/pages/markup.ts';
 import type { ApiPart } from '../../src/part/opened.ts';
@@ -20,55 +19,7 @@ import type { ApiRooms, OperatorRooms, PartShapes } from '../../src/part/rooms.t
 import type { HostedPage, HostedRooms, HostedWorkRooms } from '../workflows/index.ts';
 import type { ProcessReport } from './charts/process-report.ts';
 import type { Completion } from './charts/signer-contract.ts';
-
-/** Members of a definition, as they were sent. */
-export type Members = Readonly<Record<string, unknown>>;
-
-/** What programs need that only check definitions. Pure. */
-export interface DefinitionAddition {
-  readonly shape: {
-    readonly definition: z.ZodRawShape;
-    readonly step: z.ZodRawShape;
-    readonly person: z.ZodRawShape;
-  };
-  /**
-   * The members of a step, with their defaults; undefined for a step that it adds nothing to.
-   *
-   * @param given As they were sent.
-   */
-  stepOf(definition: Members, given: Members, inCompensation: boolean): Members | undefined;
-  /**
-   * Rules between members.
-   *
-   * @param steps Their members as they were sent, with their places: `steps[1]`.
-   * @returns What is wrong: `steps[1].document must name a document`.
-   */
-  problemsIn(
-    definition: Members,
-    steps: readonly { readonly at: string; readonly members: Members }[],
-  ): readonly string[];
-  /**
-   * How many characters of the text of a person it takes, in a step with an addition. Such a person
-   * needs no text.
-   */
-  textRoomFor(text: string): number;
-  /**
-   * The text that a person signs. The same for the same arguments: a verifier of the evidence makes
-   * it again.
-   *
-   * @param text Of the definition.
-   * @param prepared What `prepare` has answered, as it stands in the evidence.
-   */
-  textOf(
-    text: string,
-    about: {
-      readonly prepared: Members;
-      /** Of {@link stepOf}. */
-      readonly step: Members;
-      readonly language: string | undefined;
-    },
-  ): string;
-}
+import type { DefinitionAddition, Members } from './definition/addition.ts';
 
 /** The process that a member of {@link AdditionWork} works for. */
 export interface InProcess {
@@ -168,17 +119,3 @@ export interface ProcessAddition<Shapes extends PartShapes = PartShapes> {
   /** Lines of `paraph workflow show`. @param detail As the admin API tells it. */
   shown?(detail: object): readonly Field[];
 }
-
-/** The members of an addition, out of a definition that was checked, a step or a person of it. */
-export const membersOf = (
-  addition: DefinitionAddition | undefined,
-  of: keyof DefinitionAddition['shape'],
-  value: object,
-): Members => {
-  const names = Object.keys(addition?.shape[of] ?? {});
-  return Object.fromEntries(
-    Object.entries(value).filter(([name, member]) => names.includes(name) && member !== undefined),
-  );
-};
-
-export const isEmpty = (members: Members): boolean => Object.keys(members).length === 0;

@@ -2,8 +2,8 @@
 import type { PartCommands } from '../../src/command-line/part-commands.ts';
 import { listFields } from '../../src/command-line/screen.ts';
 import type { HostedWorkflows } from '../workflows/index.ts';
-import type { DefinitionAddition } from './addition.ts';
 import type { StepView } from './charts/process-report.ts';
+import type { DefinitionAddition } from './definition/addition.ts';
 import { createAddEvidence } from './evidence/evidence.command.ts';
 
 /** @param addition Members of another part. */

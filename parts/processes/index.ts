@@ -1,4 +1,5 @@
 /** The public face of this part, for one that needs it: what it brings (addition.ts). */
+
 export type {
   Added,
   AdditionConsole,
@@ -6,14 +7,13 @@ export type {
   AdditionPages,
   AdditionTask,
   AdditionWork,
-  DefinitionAddition,
   InProcess,
-  Members,
   Preparation,
   ProcessAddition,
 } from './addition.ts';
+export type { DefinitionAddition, Members } from './definition/addition.ts';
 
-import type { DefinitionAddition } from './addition.ts';
+import type { DefinitionAddition } from './definition/addition.ts';
 import type { VerifyEvidence } from './evidence/verify-evidence.ts';
 
 export type { Completion } from './charts/signer-contract.ts';

@@ -1,6 +1,6 @@
 /** What programs that add workflows by themselves check of processes. */
 import type { InputRules } from '../workflows/index.ts';
-import type { DefinitionAddition } from './addition.ts';
+import type { DefinitionAddition } from './definition/addition.ts';
 import { checkDefinition } from './definition/check-definition.ts';
 import { mailWorkflowName, processName } from './names.ts';
 

@@ -11,7 +11,6 @@ import {
   type SignResult,
   workflowDataSchema,
 } from '../workflows/index.ts';
-import { type DefinitionAddition, isEmpty, type Members, membersOf } from './addition.ts';
 import {
   type Finishing,
   type Prepared,
@@ -34,6 +33,12 @@ import {
   type SignerNotice,
   signerEventSchema,
 } from './charts/signer-contract.ts';
+import {
+  type DefinitionAddition,
+  isEmpty,
+  type Members,
+  membersOf,
+} from './definition/addition.ts';
 import { checkDefinition, checkNumbers } from './definition/check-definition.ts';
 import type { ProcessDefinition } from './definition/definition.ts';
 import { planOf } from './definition/plan.ts';

@@ -75,7 +75,7 @@ describe('the package paraph', () => {
   it('holds what runs and nothing else', () => {
     const files = run(folder, 'tar', '-tzf', tarball('paraph')).trim().split('\n').sort();
     const allowed =
-      /^package\/(dist\/(packages\/[a-z-]+\/src|src|machines|workers|parts)\/.*(\.js|\.d\.ts|\/reference\.js\.gz|\/assets\/(board|console|phone)\.css)|scripts\/[a-z-]+\.mjs|(docs|examples|ops)\/.*\.(md|json|svg|png|mjs|js|ts|yml)|(LICENSE|[A-Z]+\.md|package\.json))$/;
+      /^package\/(dist\/(packages\/[a-z-]+\/src|src|machines|workers|parts)\/.*(\.js|\.d\.ts|\/reference\.js\.gz|\/assets\/(board|console|phone|reader)\.css|documents\/assets\/(pdfjs\/.+|(LICENSE-)?LiberationSans(-Regular)?\.(ttf|txt)))|scripts\/[a-z-]+\.mjs|(docs|examples|ops)\/.*\.(md|json|svg|png|mjs|js|ts|yml)|(LICENSE|[A-Z]+\.md|package\.json))$/;
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
     const scripts = ['apt', 'node-version', 'paraph', 'redis-binary', 'run', 'setup'];
     expect(files.filter((file) => file.includes('/scripts/'))).toEqual(

@@ -7,7 +7,7 @@
  */
 import type { z } from 'zod';
 import { sayIssues, sayProblems } from '../../../packages/engine/src/issues.ts';
-import type { DefinitionAddition } from '../addition.ts';
+import type { DefinitionAddition } from './addition.ts';
 import { createDefinitionSchema, longestList, type ProcessDefinition } from './definition.ts';
 import { type DefinitionContext, findProblems } from './definition-rules.ts';
 

@@ -2,8 +2,8 @@
 
 import { dtbsLimit } from '../../../packages/protocol/src/gsm.ts';
 import { maxPeople, readDuration, readInstant } from '../../workflows/index.ts';
-import { type DefinitionAddition, isEmpty, membersOf } from '../addition.ts';
 import { type Condition, holds, type StepFacts } from '../charts/process-plan.ts';
+import { type DefinitionAddition, isEmpty, membersOf } from './addition.ts';
 import {
   longestList,
   type PersonDefinition,

@@ -15,9 +15,9 @@ import {
   readDuration,
   readInstant,
 } from '../../workflows/index.ts';
-import type { DefinitionAddition } from '../addition.ts';
 import { weekdays } from '../charts/allowed-hours.ts';
 import type { Condition } from '../charts/process-plan.ts';
+import type { DefinitionAddition } from './addition.ts';
 
 /** Words of the same error in definition-rules.ts. */
 export const tooManyPeople = `must not bring more than ${maxPeople} people into the definition`;

@@ -3,10 +3,10 @@
  */
 
 import { readDuration, readInstant } from '../../workflows/index.ts';
-import { type DefinitionAddition, isEmpty, membersOf } from '../addition.ts';
 import type { ProcessInput } from '../charts/process.machine.ts';
 import type { PlanStep } from '../charts/process-plan.ts';
 import type { Person } from '../charts/signer-contract.ts';
+import { type DefinitionAddition, isEmpty, membersOf } from './addition.ts';
 import type { PersonDefinition, ProcessDefinition, StepDefinition } from './definition.ts';
 import {
   addedTo,

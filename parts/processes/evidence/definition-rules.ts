@@ -5,8 +5,8 @@
  * Only the members of a definition that matter here are read.
  */
 import { z } from 'zod';
-import { type DefinitionAddition, isEmpty, membersOf } from '../addition.ts';
 import { escalatedKey } from '../charts/process-progress.ts';
+import { type DefinitionAddition, isEmpty, membersOf } from '../definition/addition.ts';
 import { isOver } from './entry-rules.ts';
 import { type Evidence, hashDefinition } from './evidence.ts';
 import { type EvidenceProblem, problem } from './problem.ts';

@@ -22,7 +22,7 @@ import {
   trustDocument,
   trustFields,
 } from '../../../src/command-line/trust.ts';
-import type { DefinitionAddition } from '../addition.ts';
+import type { DefinitionAddition } from '../definition/addition.ts';
 import type { Evidence } from './evidence.ts';
 
 interface Flags {

@@ -29,7 +29,7 @@ import { usableRoots } from '../../../packages/pki/src/roots.ts';
 import { verifySignature } from '../../../packages/pki/src/verify.ts';
 import { readJsonObject } from '../../../packages/relying-party/src/token.ts';
 import { nonceOf } from '../../../src/transactions/ids.ts';
-import type { DefinitionAddition } from '../addition.ts';
+import type { DefinitionAddition } from '../definition/addition.ts';
 import { checkDefinition } from './definition-rules.ts';
 import { checkEntries } from './entry-rules.ts';
 import { type Evidence, evidenceSchema, evidenceType } from './evidence.ts';
