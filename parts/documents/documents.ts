@@ -6,6 +6,7 @@
  * record, nobody can have its id, and the sweep removes it.
  */
 import type { DocumentCheck } from './check.ts';
+import { createQueue } from './queue.ts';
 import { type DocumentRecord, type DocumentRecords, newDocumentId } from './records.ts';
 import { type ByteRange, type DocumentStore, readWhole, StoreError } from './store/store.ts';
 
@@ -48,16 +49,6 @@ const asTitle = (text: string | undefined): string | undefined => {
       .join('')
       .trim() || undefined
   );
-};
-
-/** One after the other: each has its file in memory. */
-const createQueue = () => {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  };
 };
 
 export const createDocuments = ({

@@ -1,5 +1,6 @@
 /** Brings what the judges are made of, each from its registry. */
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 
 /** Of many lines of a package manager, the one that says what is wrong with the registry. */
 const reasonIn = (output: string): string => {
@@ -36,4 +37,22 @@ export const npmIn = (folder: string): readonly string[] => [
   '--fetch-retry-mintimeout=1000',
   '--prefix',
   folder,
+];
+
+/** What brings packages of PyPI into a Python of their own, for {@link installIn}. */
+export const pythonIn = (
+  folder: string,
+  ...packages: readonly string[]
+): readonly (readonly [string, ...string[]])[] => [
+  ['python3', '-m', 'venv', join(folder, 'python')],
+  [
+    join(folder, 'python/bin/python'),
+    '-m',
+    'pip',
+    'install',
+    '--quiet',
+    '--retries=1',
+    '--disable-pip-version-check',
+    ...packages,
+  ],
 ];

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { useService } from '../cli/service.ts';
 import { blocksOf, readPage, root } from '../docs/pages.ts';
 import { testRedis } from '../support/redis.ts';
-import { installIn, npmIn } from './install.ts';
+import { installIn, npmIn, pythonIn } from './install.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'paraph-interop-'));
@@ -25,20 +25,7 @@ const hasNewman = install('newman (npm)', [
   'newman@6.2.2',
 ]);
 const python = join(folder, 'python/bin/python');
-const hasPython = install(
-  'bullmq (PyPI)',
-  ['python3', '-m', 'venv', join(folder, 'python')],
-  [
-    python,
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--retries=1',
-    '--disable-pip-version-check',
-    'bullmq==3.4.4',
-  ],
-);
+const hasPython = install('bullmq (PyPI)', ...pythonIn(folder, 'bullmq==3.4.4'));
 
 const redis = testRedis();
 const service = useService(redis);

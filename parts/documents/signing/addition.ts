@@ -1,7 +1,7 @@
 /** What this part brings to processes: documents that people sign. */
 import type { ProcessAddition } from '../../processes/index.ts';
 import { shownDocuments } from '../console/shown.ts';
-import { documentsInDefinition, namesIn } from './definition.ts';
+import { documentsInDefinition, namedDocuments } from './definition.ts';
 import type { SigningShapes } from './open-work.ts';
 
 export const documentAddition: ProcessAddition<SigningShapes> = {
@@ -10,7 +10,7 @@ export const documentAddition: ProcessAddition<SigningShapes> = {
     const { createDocumentRecords } = await import('../records.ts');
     const records = createDocumentRecords({ redis, prefix, now });
     return async (apId, members) => {
-      const named = namesIn(members);
+      const named = namedDocuments(members);
       const found = await Promise.all(named.map(({ document }) => records.find(document)));
       const wrong = found.findIndex((each) => each?.apId !== apId);
       return wrong === -1 ? undefined : `documents[${wrong}].document is not known`;

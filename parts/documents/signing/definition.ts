@@ -39,7 +39,10 @@ const documentsSchema = z
   .max(maxDocuments, { error: `may have ${maxDocuments} elements at most` })
   .describe('PDFs that are signed');
 
-const namedDocuments = (definition: Members): readonly { document: string; name: string }[] =>
+/** The documents that a definition names; one without a name is called by its place, from 1. */
+export const namedDocuments = (
+  definition: Members,
+): readonly { document: string; name: string }[] =>
   (documentsSchema.safeParse(definition.documents).data ?? []).map((each, index) => ({
     ...each,
     name: each.name ?? String(index + 1),
@@ -65,8 +68,6 @@ export type ProcessDocument = Readonly<z.infer<typeof preparedSchema>['documents
 /** What `prepare` has answered. */
 export const documentsIn = (prepared: Members): readonly ProcessDocument[] =>
   preparedSchema.safeParse(prepared).data?.documents ?? [];
-
-export const namesIn = namedDocuments;
 
 /** The name of the document that a step signs. */
 export const documentOfStep = (step: Members): string | undefined =>

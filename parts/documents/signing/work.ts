@@ -20,13 +20,14 @@ import type {
   Preparation,
 } from '../../processes/index.ts';
 import type { Documents } from '../documents.ts';
+import { createQueue } from '../queue.ts';
 import { shortCodeOf } from '../short-code.ts';
 import { type DocumentStore, readWhole, type Stored, StoreError } from '../store/store.ts';
 import {
   documentOfStep,
   documentsIn,
   fieldOf,
-  namesIn,
+  namedDocuments,
   type ProcessDocument,
 } from './definition.ts';
 import { evidenceField } from './evidence-field.ts';
@@ -74,16 +75,6 @@ const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 const chunksOf = async function* (bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
-};
-
-/** One after the other, because each has its file in memory. */
-const createQueue = () => {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  };
 };
 
 /** Enough to recognise a number, too little to learn it from the PDF. */
@@ -225,7 +216,7 @@ export const createSigningWork = (options: SigningOptions): AdditionWork => {
     process: InProcess,
   ): Promise<Added> => {
     const prepared: ProcessDocument[] = [];
-    for (const [index, { name, document: id }] of namesIn(members).entries()) {
+    for (const [index, { name, document: id }] of namedDocuments(members).entries()) {
       const found = await documents.find(process.apId, id);
       const use = resultOf(process, { name });
       const isKept =

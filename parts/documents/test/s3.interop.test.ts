@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsV4Signer } from 'aws4fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installIn } from '../../../test/interop/install.ts';
+import { installIn, pythonIn } from '../../../test/interop/install.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { soon } from '../../../test/support/soon.ts';
 import { newDocumentId } from '../records.ts';
@@ -20,21 +20,7 @@ import { testStore } from './store-contract.ts';
 const folder = mkdtempSync(join(tmpdir(), 'moto-'));
 /** The place of the store on this machine. */
 const drafts = join(folder, 'store');
-const python = join(folder, 'python/bin/python');
-const hasMoto = installIn(folder)(
-  'moto (PyPI)',
-  ['python3', '-m', 'venv', join(folder, 'python')],
-  [
-    python,
-    '-m',
-    'pip',
-    'install',
-    '--quiet',
-    '--retries=1',
-    '--disable-pip-version-check',
-    'moto[s3,iam,server]==5.2.1',
-  ],
-);
+const hasMoto = installIn(folder)('moto (PyPI)', ...pythonIn(folder, 'moto[s3,iam,server]==5.2.1'));
 
 const bucket = 'acme-paraph';
 const region = 'us-east-1';
